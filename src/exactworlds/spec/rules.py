@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
 
 from attrs import frozen
@@ -198,33 +198,39 @@ def names_in(node: Expression) -> Iterator[str]:
         yield from names_in(child)
 
 
-def rule_text(node: Expression) -> str:
+def rule_text(node: Expression, *, number: Callable[[str], str] = str) -> str:
     """The canonical text of a tree: equal trees have equal texts, and parsing the text gives the tree back.
+
+    `number` rewrites literals, for texts that should not depend on how a number was written.
 
     >>> rule_text(parse_rule("a+(1.50 if b=='x'  else 0)"))
     "(a + (1.50 if (b == 'x') else 0))"
     """
+
+    def text(part: Expression) -> str:
+        return rule_text(part, number=number)
+
     match node:
         case Number(literal):
-            return literal
+            return number(literal)
         case Level(name):
             return repr(name)
         case Name(name):
             return name
         case Negate(operand):
-            return f"(-{rule_text(operand)})"
+            return f"(-{text(operand)})"
         case Arithmetic(operator, left, right) | Comparison(operator, left, right):
-            return f"({rule_text(left)} {operator} {rule_text(right)})"
+            return f"({text(left)} {operator} {text(right)})"
         case Extremum(function, operands):
-            return f"{function}({', '.join(map(rule_text, operands))})"
+            return f"{function}({', '.join(map(text, operands))})"
         case Not(operand):
-            return f"(not {rule_text(operand)})"
+            return f"(not {text(operand)})"
         case Logical(operator, operands):
-            return "(" + f" {operator} ".join(map(rule_text, operands)) + ")"
+            return "(" + f" {operator} ".join(map(text, operands)) + ")"
         case Choose(test, then, otherwise):
-            return f"({rule_text(then)} if {rule_text(test)} else {rule_text(otherwise)})"
+            return f"({text(then)} if {text(test)} else {text(otherwise)})"
         case Lookup(table, keys):
-            return f"{table}[{', '.join(map(rule_text, keys))}]"
+            return f"{table}[{', '.join(map(text, keys))}]"
 
 
 class _Builder:
