@@ -82,7 +82,7 @@ class Admission:
     @property
     def largest(self) -> Fraction:
         """The largest difference between the exact figures and the second path."""
-        return max(comparison.largest for comparison in self.comparisons.values())
+        return max((comparison.largest for comparison in self.comparisons.values()), default=Fraction(0))
 
 
 def admit(
@@ -143,7 +143,7 @@ def exact_figures(exact: scaled.ScaledWorld, setting: str, scale: str) -> Figure
         prior=view.prior(value),
         bayes_error=view.bayes_error(value),
         entropy=view.entropy(value),
-        patterns=len(view.patterns),
+        patterns=view.pattern_count,
     )
 
 

@@ -68,8 +68,13 @@ class ScaledWorld:
     def view(self, setting: str) -> SettingView:
         """The world as a setting shows it."""
         if setting not in self._views:
-            self._views[setting] = SettingView(self, setting)
+            self._views[setting] = SettingView(self, self.world.settings[setting].visible)
         return self._views[setting]
+
+    @cached_property
+    def everything(self) -> SettingView:
+        """The world as it would be with every attribute visible: its patterns are the states without residual."""
+        return SettingView(self, tuple(self.axis))
 
     @cached_property
     def positive(self) -> list[Booleans]:
@@ -179,9 +184,9 @@ class Joint:
 class SettingView:
     """What a setting shows, with its exact table and figures at every scale."""
 
-    def __init__(self, scaled: ScaledWorld, setting: str) -> None:
+    def __init__(self, scaled: ScaledWorld, visible: tuple[str, ...]) -> None:
         self.scaled = scaled
-        self.visible = scaled.world.settings[setting].visible
+        self.visible = visible
         shown = {name for name in self.visible if name in scaled.axis}
         spread = [name for name in self.visible if not scaled.depends_on(name) <= shown]
         kept = shown.union(*(scaled.depends_on(name) for name in spread))
@@ -248,6 +253,11 @@ class SettingView:
                 known[pair] = Fraction(pair[0], pair[1] * unit)
             found.append(known[pair])
         return found
+
+    @property
+    def pattern_count(self) -> int:
+        """How many patterns have positive mass."""
+        return int(np.count_nonzero(self._possible))
 
     @cached_property
     def patterns(self) -> list[Pattern]:
