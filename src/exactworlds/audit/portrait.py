@@ -79,7 +79,8 @@ def check_lines(
     """The verdict on a world that was checked, and its portrait."""
     if admission.admitted:
         largest = float(admission.largest)
-        yield f"✓ {world.id} is admitted: the engines agree (largest difference {largest:.1e}, allowed 1e-15)"
+        yield f"✓ {world.id} is admitted"
+        yield f"  the engines agree: largest difference {largest:.1e}, allowed 1e-15"
     else:
         yield f"✗ {world.id} is refused:"
         for sentence in admission.disagreements:

@@ -134,8 +134,11 @@ def _impossible_states(quantities: Quantities) -> Fraction:
     return Fraction(quantities.world.states - quantities.scaled.everything.pattern_count)
 
 
-def _strict_rises(quantities: Quantities) -> Fraction:
-    """How often the Bayes error rises strictly from a setting to the next, which shows a function of what it showed."""
+def strict_rises(quantities: Quantities) -> Fraction:
+    """How often the Bayes error rises strictly from a setting to the next, which shows a function of what it showed.
+
+    Claim: A.hiding
+    """
     world = quantities.world
     rises = 0
     for finer, coarser in itertools.pairwise(world.settings.values()):
@@ -156,7 +159,7 @@ _COUNTS: dict[str, Callable[[Quantities], Value]] = {
     "states-with-residual": lambda quantities: Fraction(quantities.world.states_with_residual),
     "impossible-states": _impossible_states,
     "residual-mass": _residual_mass,
-    "strict-rises": _strict_rises,
+    "strict-rises": strict_rises,
     "identifier-letters": _identifier_letters,
     "factors": lambda quantities: Fraction(sum(entry.is_number for entry in quantities.world.attributes)),
     "irrelevant-fields": lambda quantities: Fraction(len(quantities.world.irrelevant)),

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from attrs import NOTHING, fields, has
 
+from exactworlds.spec.claims import Claims
 from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
 from exactworlds.spec.library import spec_folder
 from exactworlds.spec.published import Published
@@ -34,7 +35,7 @@ _TREE = {
         {"type": "object", "additionalProperties": {"$ref": "#/$defs/Tree"}},
     ],
 }
-_FILES: dict[str, type] = {"world": WorldDocument, "published": Published}
+_FILES: dict[str, type] = {"world": WorldDocument, "published": Published, "claims": Claims}
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
 
 
