@@ -76,6 +76,15 @@ class ScaledWorld:
         """The world as it would be with every attribute visible: its patterns are the states without residual."""
         return SettingView(self, tuple(self.axis))
 
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """The canonical texts of the values that an attribute can take."""
+        value = self.evaluator.names[name]
+        if isinstance(value, Levels):
+            return value.names
+        if isinstance(value, Numbers):
+            return tuple(exact_text(Fraction(int(entry), 10**value.exponent)) for entry in np.unique(value.array))
+        return ("false", "true")
+
     @cached_property
     def positive(self) -> list[Booleans]:
         """For each residual value, where the label is positive."""
@@ -262,7 +271,7 @@ class SettingView:
     @cached_property
     def patterns(self) -> list[Pattern]:
         """Every visible pattern of positive mass, as canonical texts."""
-        columns = [np.array(self._texts(name), dtype=object)[self._codes(name)] for name in self.visible]
+        columns = [np.array(self.scaled.values_of(name), dtype=object)[self._codes(name)] for name in self.visible]
         rows = zip(*(column.ravel().tolist() for column in columns), strict=True) if columns else [()]
         return list(itertools.compress(rows, self._possible.tolist()))
 
@@ -337,14 +346,6 @@ class SettingView:
         if isinstance(value, Numbers):
             return np.unique(value.array, return_inverse=True)[1].reshape(value.array.shape)
         return value.astype(np.intp)
-
-    def _texts(self, name: str) -> list[str]:
-        value = self.scaled.evaluator.names[name]
-        if isinstance(value, Levels):
-            return list(value.names)
-        if isinstance(value, Numbers):
-            return [exact_text(Fraction(int(entry), 10**value.exponent)) for entry in np.unique(value.array)]
-        return ["false", "true"]
 
     @cached_property
     def _possible(self) -> Booleans:

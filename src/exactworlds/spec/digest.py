@@ -95,6 +95,7 @@ def _text(world: World) -> dict[str, Any]:
         "labels": asdict(world.labels),
         "shown": {name: _plain(asdict(entry, recurse=False)) for name, entry in world.shown.items()},
         "irrelevant": {name: _plain(asdict(entry, recurse=False)) for name, entry in world.irrelevant.items()},
+        "templates": {name: list(entry.parts) for name, entry in world.templates.items()},
     }
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "ResidualTable",
     "RuleTable",
     "ShownTable",
+    "TemplateTable",
     "Tree",
     "WorldDocument",
 ]
@@ -138,6 +139,19 @@ class IrrelevantTable:
 
 
 @frozen
+class TemplateTable:
+    """A way to write memos."""
+
+    parts: Annotated[
+        tuple[str, ...],
+        _about(
+            "texts with slots such as {novelty} and wordings such as {The paper|It}; a part is left out where a "
+            "setting hides an attribute that it names"
+        ),
+    ]
+
+
+@frozen
 class ProvenanceEntry:
     """Where numbers come from."""
 
@@ -170,3 +184,4 @@ class WorldDocument:
     derived: Annotated[Mapping[str, str], _about("attributes that are expressions of others")] = {}
     shown: Mapping[str, ShownTable] = {}
     irrelevant: Mapping[str, IrrelevantTable] = {}
+    template: Mapping[str, TemplateTable] = {}

@@ -21,6 +21,7 @@ from exactworlds.spec.document import (
     ResidualTable,
     RuleTable,
     ShownTable,
+    TemplateTable,
     Tree,
     WorldDocument,
 )
@@ -40,7 +41,7 @@ from exactworlds.spec.resolve_rules import (
     resolve_rule,
     resolve_settings,
 )
-from exactworlds.spec.resolve_texts import check_irrelevant, check_shown, resolve_provenance
+from exactworlds.spec.resolve_texts import check_irrelevant, check_shown, check_templates, resolve_provenance
 from exactworlds.spec.world import World
 
 __all__ = ["FORMAT", "load_world", "parse_world"]
@@ -56,6 +57,7 @@ _SECTIONS: dict[str, Any] = {
     "derived": str,
     "shown": ShownTable,
     "irrelevant": IrrelevantTable,
+    "template": TemplateTable,
 }
 _SCALARS: dict[str, Any] = {
     "format": Literal["exactworlds/world/1"],
@@ -112,6 +114,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     derived_by_name = {entry.name: entry for entry in derived}
     check_shown(sections["shown"], attributes, derived_by_name, findings)
     check_irrelevant(sections["irrelevant"], [*attributes, *derived_by_name], findings)
+    check_templates(sections["template"], settings, sections["shown"], sections["irrelevant"], findings)
     unread = None in entries  # an entry that cannot be read might have covered anything: no blame for gaps then
     provenance = resolve_provenance(
         [entry for entry in entries if entry is not None],
@@ -137,6 +140,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
         settings=settings,
         shown=sections["shown"],
         irrelevant=sections["irrelevant"],
+        templates=sections["template"],
         provenance=provenance,
     )
 
@@ -177,7 +181,7 @@ def _leaves(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
         leaves += [f"attribute.{name}.probability"]
     for name in sections["residual"]:
         leaves += [f"residual.{name}.probability", f"residual.{name}.scales"]
-    for section in ("level_set", "table", "derived", "setting", "shown", "irrelevant"):
+    for section in ("level_set", "table", "derived", "setting", "shown", "irrelevant", "template"):
         leaves += [f"{section}.{name}" for name in sections[section]]
     return [*leaves, "rule.positive"]
 

@@ -8,12 +8,20 @@ from fractions import Fraction
 
 from exactworlds.errors import shorten
 from exactworlds.rational import exact_text
-from exactworlds.spec.document import Exact, IdentifierTable, IrrelevantTable, ProvenanceEntry, ShownTable
+from exactworlds.spec.document import (
+    Exact,
+    IdentifierTable,
+    IrrelevantTable,
+    ProvenanceEntry,
+    ShownTable,
+    TemplateTable,
+)
 from exactworlds.spec.resolve import Findings
+from exactworlds.spec.templates import TemplateSyntaxError, parse_part, slot_names
 from exactworlds.spec.typing import BooleanType, LevelType
-from exactworlds.spec.world import Attribute, Derived
+from exactworlds.spec.world import Attribute, Derived, Setting
 
-__all__ = ["check_irrelevant", "check_shown", "resolve_provenance"]
+__all__ = ["check_irrelevant", "check_shown", "check_templates", "resolve_provenance"]
 
 LONGEST_GRID = 100_000
 
@@ -143,6 +151,48 @@ def check_irrelevant(entries: Mapping[str, IrrelevantTable], taken: Iterable[str
             findings.add(f"{where}.range", f"found {list(entry.range)}, expected the first to be the smaller")
         if entry.choices is not None and (len(entry.choices) < 2 or len(set(entry.choices)) < len(entry.choices)):
             findings.add(f"{where}.choices", "expected two or more distinct texts")
+
+
+def check_templates(
+    entries: Mapping[str, TemplateTable],
+    settings: Mapping[str, Setting],
+    shown: Mapping[str, ShownTable],
+    irrelevant: Mapping[str, IrrelevantTable],
+    findings: Findings,
+) -> None:
+    """Every template shows all that a setting shows, once or more, and names nothing that no setting shows."""
+    everything = {name for setting in settings.values() for name in setting.visible}
+    for template, entry in entries.items():
+        where = f"template.{template}"
+        names: list[tuple[str, ...]] = []
+        sound = bool(entry.parts)
+        if not sound:
+            findings.add(f"{where}.parts", "found an empty list, expected at least one part")
+        for index, part in enumerate(entry.parts):
+            try:
+                pieces = parse_part(part)
+            except TemplateSyntaxError as error:
+                findings.add(f"{where}.parts[{index}]", str(error))
+                sound = False
+                continue
+            names.append(slot_names(pieces))
+            for name in slot_names(pieces):
+                if name not in everything and name not in irrelevant and name not in findings.broken:
+                    what = f"found {{{name}}}, which no setting shows, expected a visible attribute or irrelevant field"
+                    findings.add(f"{where}.parts[{index}]", what)
+        for setting in settings.values() if sound else ():
+            kept = {
+                name for part in names if all(n in setting.visible or n in irrelevant for n in part) for name in part
+            }
+            for name in setting.visible:
+                if name not in kept:
+                    findings.add(where, f"does not show {name!r}, which the setting {setting.name!r} shows")
+                entry_shown = shown.get(name)
+                if entry_shown and entry_shown.identifier and entry_shown.identifier.position_of not in setting.visible:
+                    selector = entry_shown.identifier.position_of
+                    findings.add(
+                        where, f"cannot read {name!r} in the setting {setting.name!r}, which hides {selector!r}"
+                    )
 
 
 def resolve_provenance(

@@ -18,6 +18,7 @@ from exactworlds.spec.document import (
     LabelsTable,
     ProvenanceEntry,
     ShownTable,
+    TemplateTable,
 )
 from exactworlds.spec.rules import Expression
 from exactworlds.spec.typing import Type
@@ -105,6 +106,7 @@ class World:
     settings: Mapping[str, Setting]
     shown: Mapping[str, ShownTable]
     irrelevant: Mapping[str, IrrelevantTable]
+    templates: Mapping[str, TemplateTable]
     provenance: Mapping[str, ProvenanceEntry]
 
     @cached_property
