@@ -13,7 +13,7 @@ from exactworlds.errors import GoldenError
 from exactworlds.golden.check import check_world, golden_path
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import GoldenCell, read_golden, write_golden
-from exactworlds.golden.update import LAW, add_world, published_golden, replace_cells
+from exactworlds.golden.update import add_world, published_golden, replace_cells
 from exactworlds.spec.library import find_world, golden_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.published import load_published
@@ -46,6 +46,12 @@ BAYES = "tiny/coarse/1/bayes-error"
 
 def tiny(probability: str = "0.3", rest: str = "0.7") -> World:
     return parse_world(TINY.replace("PROBABILITY", probability).replace("REST", rest).encode())
+
+
+def rewritten() -> World:
+    """The same law in other words: no probability moves, the law digest does."""
+    text = TINY.replace("PROBABILITY", "0.3").replace("REST", "0.7")
+    return parse_world(text.replace("die > 1", "die >= 2").encode())
 
 
 @pytest.fixture
@@ -95,7 +101,7 @@ def test_add_touches_nothing_that_is_pinned(pinned: Path) -> None:
     with pytest.raises(GoldenError, match="nothing was written"):
         add_world(tiny(), pinned, Quantities(tiny()))
     assert read_golden(pinned).cells[0].value == "999"
-    with pytest.raises(GoldenError, match="another law digest"):
+    with pytest.raises(GoldenError, match="another law or text digest"):
         add_world(tiny("0.31", "0.69"), pinned, Quantities(tiny("0.31", "0.69")))
 
 
@@ -141,14 +147,14 @@ def test_replace_changes_the_named_cells_and_keeps_their_history(pinned: Path) -
         else:
             assert cell.value == old[cell.id]
             assert cell.history == ()
-    assert [change.reason for change in golden.law_history] == ["a better coin"]
+    assert [change.reason for change in golden.digest_history] == ["a better coin"]
 
 
 def test_a_digest_alone_can_be_replaced_by_name(pinned: Path) -> None:
     same = parse_world(
         TINY.replace("PROBABILITY", "0.3").replace("REST", "0.7").replace("die > 1", "die >= 2").encode()
     )
-    replace_cells(same, pinned, Quantities(same), only=[LAW], reason="rewritten rule", date="2026-01-01")
+    replace_cells(same, pinned, Quantities(same), only=["law"], reason="rewritten rule", date="2026-01-01")
     assert check_world(same, pinned, Quantities(same)).matches
 
 
@@ -196,13 +202,22 @@ def test_a_full_disk_is_one_message_and_the_old_file_stays(pinned: Path, monkeyp
     [
         ("{", "not a golden file"),
         (
-            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "cells": [], "cells": []}',
+            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "text": null, "cells": [], "cells": []}',
             "duplicate key",
         ),
-        ('{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "cells": [1.5]}', "the number 1.5"),
-        ('{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "cells": NaN}', "the number NaN"),
-        ('{"format": "exactworlds/golden/2", "subject": "tiny", "law": null, "cells": []}', "format"),
-        ('{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "cells": [], "more": 1}', "unknown key"),
+        (
+            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "text": null, "cells": [1.5]}',
+            "the number 1.5",
+        ),
+        (
+            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "text": null, "cells": NaN}',
+            "the number NaN",
+        ),
+        ('{"format": "exactworlds/golden/2", "subject": "tiny", "law": null, "text": null, "cells": []}', "format"),
+        (
+            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "text": null, "cells": [], "more": 1}',
+            "unknown key",
+        ),
         ("[" * 100_000, "not a golden file"),
     ],
 )

@@ -104,6 +104,9 @@ def _golden_lines(audit: WorldAudit) -> Iterator[str]:
     if not golden.law_matches:
         bound = (golden.golden.law or "none")[:19]
         yield f"  {BAD} goldens: bound to the law digest {bound}…, found {golden.law[:19]}…"
+    if not golden.text_matches:
+        bound = (golden.golden.text or "none")[:19]
+        yield f"  {BAD} goldens: bound to the text digest {bound}…, found {golden.text[:19]}…"
     for result in golden.cells:
         if result.cell.kind == "derived" and result.matches:
             yield f"    {OK} {result.cell.quantity.partition('/')[2]} = {_short(result.cell.value)}"
@@ -178,6 +181,7 @@ def world_json(audit: WorldAudit) -> dict[str, Any]:
         if golden is None
         else {
             "law_matches": golden.law_matches,
+            "text_matches": golden.text_matches,
             "missing": list(golden.missing),
             "cells": [
                 {

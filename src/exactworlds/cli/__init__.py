@@ -1,4 +1,4 @@
-"""The command line: `exactworlds verify | check | show | golden …`.
+"""The command line: `exactworlds verify | check | show | cases | golden …`.
 
 Exit codes: 0 good, 1 a check failed, 2 usage or unreadable input. Errors are messages, never tracebacks; set
 EXACTWORLDS_DEBUG=1 to see where one came from.
@@ -14,6 +14,7 @@ import typer
 
 from exactworlds import __version__
 from exactworlds.cli import goldens, worlds
+from exactworlds.cli.cases import cases
 from exactworlds.errors import ExactworldsError
 
 __all__ = ["app", "main"]
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command()(worlds.verify)
 app.command()(worlds.check)
 app.command()(worlds.show)
+app.command()(cases)
 app.add_typer(goldens.app, name="golden")
 
 

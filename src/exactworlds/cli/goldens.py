@@ -55,6 +55,8 @@ def _faults(result: GoldenResult) -> list[str]:
     faults = []
     if not result.law_matches:
         faults.append(f"bound to the law digest {result.golden.law}, found {result.law}")
+    if not result.text_matches:
+        faults.append(f"bound to the text digest {result.golden.text}, found {result.text}")
     faults += [f"{quantity} is not pinned" for quantity in result.missing]
     faults += [
         f"{cell.cell.id}: pinned {cell.cell.value}, found {cell.found}" for cell in result.cells if not cell.matches
@@ -102,7 +104,7 @@ def _derived(file: Path) -> list[GoldenCell]:
 @app.command()
 def replace(
     name: World,
-    only: Annotated[list[str], typer.Option(help="The id of a cell to replace, or 'law'; can be repeated.")],
+    only: Annotated[list[str], typer.Option(help="The id of a cell to replace, or 'law' or 'text'; can be repeated.")],
     reason: Annotated[str, typer.Option(help="Why; it stays in the file.")],
 ) -> None:
     """Set named computed cells to what is computed now, with a reason that stays in the file."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from exactworlds.audit.certificates import certificate_lines, certificates_json
 from exactworlds.audit.portrait import check_lines, portrait_json, setting_portrait, show_lines
 from exactworlds.audit.text import papers_json, papers_lines, world_json, world_lines
 from exactworlds.audit.verify import PapersAudit, WorldAudit, audit_papers, audit_world
@@ -14,6 +15,7 @@ from exactworlds.engine.admit import ENUMERATION_LIMIT, admit
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import ExactworldsError, NotFound
 from exactworlds.golden.check import golden_path
+from exactworlds.memo.certify import certify
 from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.library import find_world, world_names
 
@@ -88,9 +90,9 @@ def check(
     files: Annotated[list[str], typer.Argument(help="World files, or bundled worlds by name; - is standard input.")],
     as_json: Json = False,
 ) -> None:
-    """Admit a world, or say exactly why not, and show what it is.
+    """Admit a world, or say exactly why not, certify its memos, and show what it is.
 
-    Exit code 0 if every world is admitted, 1 if one is refused by the engines, 2 if one cannot be read.
+    Exit code 0 if every world is admitted, 1 if one is refused by the engines or its memos, 2 if one cannot be read.
     """
     failed: list[str] = []
     found = []
@@ -100,19 +102,21 @@ def check(
             world, _ = find_world(name)
             with progress(world.id) as told:
                 admission = admit(world, progress=told)
+                certificates = certify(world, lambda done, total: told("certifying memos", done, total))
         except ExactworldsError as error:
             failed.append(str(error))
             continue
         scaled = ScaledWorld(world)
         portraits = [setting_portrait(scaled, setting) for setting in world.settings]
-        passes = passes and admission.admitted
+        passes = passes and admission.admitted and all(certificate.holds for certificate in certificates)
         if as_json:
-            found.append({**portrait_json(world, portraits), "admitted": admission.admitted})
+            memos = certificates_json(certificates)
+            found.append({**portrait_json(world, portraits), "admitted": admission.admitted, "memos": memos})
             continue
-        notes = []
+        notes = certificate_lines(certificates)
         if not admission.enumerated:
             limit = f"{ENUMERATION_LIMIT:,}"
-            notes = [f"enumerate did not run: {world.states_with_residual:,} states, it visits at most {limit}"]
+            notes.append(f"enumerate did not run: {world.states_with_residual:,} states, it visits at most {limit}")
         print_lines(check_lines(world, portraits, admission, notes))
     if as_json:
         print_json(

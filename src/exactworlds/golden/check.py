@@ -9,7 +9,7 @@ from attrs import frozen
 from exactworlds.errors import InvalidArgument, NotFound
 from exactworlds.golden.quantities import Quantities, value_text
 from exactworlds.golden.store import GoldenCell, GoldenFile, read_golden
-from exactworlds.spec.digest import law_digest
+from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.library import golden_folder, world_names
 from exactworlds.spec.world import World
 
@@ -35,6 +35,7 @@ class GoldenResult:
     file: Path
     golden: GoldenFile
     law: str
+    text: str
     cells: tuple[CellResult, ...]
     missing: tuple[str, ...]
 
@@ -43,8 +44,12 @@ class GoldenResult:
         return self.golden.law == self.law
 
     @property
+    def text_matches(self) -> bool:
+        return self.golden.text == self.text
+
+    @property
     def matches(self) -> bool:
-        return self.law_matches and not self.missing and all(cell.matches for cell in self.cells)
+        return self.law_matches and self.text_matches and not self.missing and all(cell.matches for cell in self.cells)
 
 
 def golden_path(world: World, source: Path | str) -> Path:
@@ -55,14 +60,14 @@ def golden_path(world: World, source: Path | str) -> Path:
 
 
 def check_world(world: World, file: Path, quantities: Quantities) -> GoldenResult:
-    """Every pinned cell of a world, the law digest, and quantities that should be pinned and are not.
+    """Every pinned cell of a world, both digests, and quantities that should be pinned and are not.
 
     Raises `GoldenError` if the file is missing or damaged.
     """
     golden = read_golden(file)
     known = {cell.quantity for cell in golden.cells}
     missing = tuple(quantity for quantity, _ in quantities.pinned() if quantity not in known)
-    return GoldenResult(file, golden, law_digest(world), check_cells(golden, quantities), missing)
+    return GoldenResult(file, golden, law_digest(world), text_digest(world), check_cells(golden, quantities), missing)
 
 
 def check_cells(golden: GoldenFile, quantities: Quantities) -> tuple[CellResult, ...]:

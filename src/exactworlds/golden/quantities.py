@@ -21,7 +21,9 @@ from exactworlds.engine.entropy import Interval
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import NotFound
 from exactworlds.golden.identification import covert_bayes_error, covert_entropy_bits, identification
+from exactworlds.memo.cases import CaseSource
 from exactworlds.rational import exact_text, fraction_text, parse_decimal, parse_exact
+from exactworlds.spec.digest import digest_of
 from exactworlds.spec.document import IrrelevantTable
 from exactworlds.spec.rules import Number
 from exactworlds.spec.world import World
@@ -66,6 +68,10 @@ class Quantities:
         for setting in world.settings:
             yield f"{world.id}/{setting}/1/patterns", "A.posterior"
             yield f"{world.id}/{setting}/1/table", "A.posterior"
+        for setting in world.settings if world.templates else ():
+            yield f"{world.id}/{setting}/1/draws", "B.draws"
+            for template in world.templates:
+                yield f"{world.id}/{setting}/memos/{template}", "B.preservation"
         for scale in world.scales:
             yield f"{world.id}/{scale}/prior", "A.prior"
             for setting in world.settings:
@@ -91,6 +97,8 @@ class Quantities:
                 case [setting, scale, figure] if setting in self.world.settings and figure in _FIGURES:
                     place = _Place(setting, parse_exact(scale))
                     return _FIGURES[figure](self.scaled, place)
+                case [setting, "memos", template] if setting in self.world.settings:
+                    return _memo_digest(self.world, setting, template) if template in self.world.templates else "none"
                 case [scale, "prior"]:
                     setting = next(iter(self.world.settings))
                     return self.scaled.view(setting).prior(parse_exact(scale))
@@ -112,11 +120,28 @@ def _table_digest(scaled: ScaledWorld, place: _Place) -> str:
     return "sha256:" + hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+PINNED_SEED = "0"
+PINNED_ROWS = 100
+
+
+def _draw_digest(scaled: ScaledWorld, place: _Place) -> str:
+    """The digest of the first rows that seed 0 draws: id, pattern, label. It pins the stream and what is made of it."""
+    source = CaseSource(scaled.world, place.setting, next(iter(scaled.world.templates)), PINNED_SEED, scale=place.scale)
+    lines = [[case.id, *case.pattern, case.positive] for case in source.cases(0, PINNED_ROWS)]
+    return digest_of(lines)
+
+
+def _memo_digest(world: World, setting: str, template: str) -> str:
+    """The digest of the memos of the first rows that seed 0 draws."""
+    return digest_of([case.memo for case in CaseSource(world, setting, template, PINNED_SEED).cases(0, PINNED_ROWS)])
+
+
 _FIGURES: dict[str, Callable[[ScaledWorld, _Place], Value]] = {
     "bayes-error": lambda scaled, place: scaled.view(place.setting).bayes_error(place.scale),
     "entropy-bits": lambda scaled, place: scaled.view(place.setting).entropy(place.scale),
     "patterns": lambda scaled, place: Fraction(scaled.view(place.setting).pattern_count),
     "table": _table_digest,
+    "draws": _draw_digest,
 }
 
 

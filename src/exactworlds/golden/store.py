@@ -48,13 +48,14 @@ class GoldenCell:
 
 @frozen
 class GoldenFile:
-    """The pinned values of one subject; `law` is the digest that its computed cells are bound to."""
+    """The pinned values of one subject; numeric cells are bound to the digest `law`, memo cells to `text` as well."""
 
     format: Literal["exactworlds/golden/1"]
     subject: str
     law: str | None
+    text: str | None
     cells: tuple[GoldenCell, ...]
-    law_history: tuple[Change, ...] = ()
+    digest_history: tuple[Change, ...] = ()
 
 
 def read_golden(file: Path) -> GoldenFile:

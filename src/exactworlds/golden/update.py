@@ -16,24 +16,26 @@ from exactworlds.errors import GoldenError
 from exactworlds.golden.check import check_cells
 from exactworlds.golden.quantities import Quantities, value_text
 from exactworlds.golden.store import FORMAT, Change, GoldenCell, GoldenFile, read_golden, write_golden
-from exactworlds.spec.digest import law_digest
+from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.published import Published
 from exactworlds.spec.world import World
 
-__all__ = ["LAW", "add_world", "published_golden", "replace_cells"]
+__all__ = ["DIGESTS", "add_world", "published_golden", "replace_cells"]
 
-LAW = "law"
-"""The id that stands for the digest itself in `replace_cells`."""
+DIGESTS = ("law", "text")
+"""The ids that stand for the digests themselves in `replace_cells`."""
 
 
 def add_world(world: World, file: Path, quantities: Quantities, derived: Iterable[GoldenCell] = ()) -> GoldenFile:
     """Pins a world that is not pinned yet, or what is new of one that is; nothing that is pinned is touched."""
-    law = law_digest(world)
-    old = read_golden(file) if file.exists() else GoldenFile(FORMAT, world.id, law, ())
+    law, text = law_digest(world), text_digest(world)
+    old = read_golden(file) if file.exists() else GoldenFile(FORMAT, world.id, law, text, ())
     if old.subject != world.id:
         raise GoldenError(f"{file}: pins {old.subject!r}, found the world {world.id!r}")
-    if old.law != law:
-        raise GoldenError(f"{file}: is bound to another law digest; use 'golden replace --only ID --reason TEXT'")
+    if (old.law, old.text) != (law, text):
+        raise GoldenError(
+            f"{file}: is bound to another law or text digest; use 'golden replace --only ID --reason TEXT'"
+        )
     known = {cell.id for cell in old.cells}
     new = [
         GoldenCell(quantity, quantity, claim, "computed", value_text(quantities.value(quantity)))
@@ -58,7 +60,7 @@ def add_world(world: World, file: Path, quantities: Quantities, derived: Iterabl
 def replace_cells(
     world: World, file: Path, quantities: Quantities, *, only: Collection[str], reason: str, date: str
 ) -> GoldenFile:
-    """Sets the named cells to what is computed now, and the digest if "law" is named or the world's law changed.
+    """Sets the named cells to what is computed now, and both digests to the world's; "law" and "text" name a digest.
 
     Refuses published and derived cells, unknown ids, an empty reason, and a change that would leave other cells wrong.
     """
@@ -66,7 +68,7 @@ def replace_cells(
         raise GoldenError("golden replace wants --only ID (one or more) and --reason TEXT")
     old = read_golden(file)
     by_id = {cell.id: cell for cell in old.cells}
-    unknown = [name for name in only if name not in by_id and name != LAW]
+    unknown = [name for name in only if name not in by_id and name not in DIGESTS]
     if unknown:
         raise GoldenError(f"{file}: has no cell {', '.join(unknown)}")
     kept = [name for name in only if name in by_id and by_id[name].kind != "computed"]
@@ -83,10 +85,10 @@ def replace_cells(
         if cell.id in only and result.found is not None and not result.matches:
             cell = evolve(cell, value=result.found, history=(*cell.history, Change(cell.value, date, reason)))
         cells.append(cell)
-    law = law_digest(world)
-    golden = evolve(old, law=law, cells=tuple(cells))
-    if law != old.law:
-        golden = evolve(golden, law_history=(*old.law_history, Change(old.law or "", date, reason)))
+    golden = evolve(old, law=law_digest(world), text=text_digest(world), cells=tuple(cells))
+    changed = [was or "" for was, now in ((old.law, golden.law), (old.text, golden.text)) if was != now]
+    history = (*old.digest_history, *(Change(was, date, reason) for was in changed))
+    golden = evolve(golden, digest_history=history)
     if golden == old:
         raise GoldenError(f"{file}: the named cells have not moved; nothing was written")
     write_golden(file, golden)
@@ -104,4 +106,4 @@ def published_golden(published: Published) -> GoldenFile:
         GoldenCell(f"identity:{name}", f"identity/{name}", "E.criterion", "published", text)
         for name, text in published.identity.items()
     ]
-    return GoldenFile(FORMAT, "papers", None, (*cells, *identities))
+    return GoldenFile(FORMAT, "papers", None, None, (*cells, *identities))

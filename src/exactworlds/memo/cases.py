@@ -94,7 +94,10 @@ class CaseSource:
         return {pattern: posterior for pattern, (_, posterior) in table.items()}
 
     def draw(self, start: int, rows: int) -> Drawn:
-        """The cases start … start + rows − 1 in columns."""
+        """The cases start … start + rows − 1 in columns.
+
+        Claim: B.draws
+        """
         values, positive = self._states(start, rows)
         codes, texts = {}, {}
         for name in self.world.settings[self.setting].visible:

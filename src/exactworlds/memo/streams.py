@@ -43,7 +43,10 @@ class Stream:
         return np.asarray(raw, dtype=np.uint64).reshape(rows, _WORDS)
 
     def uniform(self, start: int, rows: int, bound: int) -> Array:
-        """For each row, a uniform integer in [0, bound): int64, or Python integers if the bound needs them."""
+        """For each row, a uniform integer in [0, bound): int64, or Python integers if the bound needs them.
+
+        Claim: B.draws
+        """
         if bound < 1:
             raise InvalidArgument("bound", bound, "at least 1")
         if bound > 2**63:
