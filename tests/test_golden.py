@@ -76,9 +76,7 @@ def test_a_pinned_world_matches_and_a_changed_one_does_not(pinned: Path) -> None
 
 def test_a_stale_digest_fails_although_every_number_agrees(pinned: Path) -> None:
     """The rule is written another way: no probability moves, the law digest does."""
-    same = parse_world(
-        TINY.replace("PROBABILITY", "0.3").replace("REST", "0.7").replace("die > 1", "die >= 2").encode()
-    )
+    same = rewritten()
     result = check_world(same, pinned, Quantities(same))
     assert not moved_ids(same, pinned)
     assert not result.law_matches
@@ -151,9 +149,7 @@ def test_replace_changes_the_named_cells_and_keeps_their_history(pinned: Path) -
 
 
 def test_a_digest_alone_can_be_replaced_by_name(pinned: Path) -> None:
-    same = parse_world(
-        TINY.replace("PROBABILITY", "0.3").replace("REST", "0.7").replace("die > 1", "die >= 2").encode()
-    )
+    same = rewritten()
     replace_cells(same, pinned, Quantities(same), only=["law"], reason="rewritten rule", date="2026-01-01")
     assert check_world(same, pinned, Quantities(same)).matches
 
