@@ -64,7 +64,7 @@ class Chain:
 
     def readings(self, text: str, limit: int = 2) -> list[Reading] | Stuck:
         """Up to `limit` readings of a whole text, or where it stopped matching."""
-        only = self._without_choice(text)
+        only = self._without_choice(text) if text else None
         if only is not None:
             return [only]
         layers: list[dict[int, list[int]]] = [{self._roots[0]: []}]
@@ -166,7 +166,7 @@ class Chain:
         return self._accepting[node] and self._item[node] == self._last
 
     def _stuck(self, position: int, layer: Iterable[int]) -> Stuck:
-        items = {self._item[node] for node in layer}
+        items = {self._item[node] for node in layer if self._next[node]}
         ends = {self._item[node] + 1 for node in layer if self._accepting[node] and self._item[node] < self._last}
         return Stuck(position, tuple(sorted(items | ends)))
 

@@ -8,13 +8,14 @@ computes it by listing every memo of a small world. What is not here: templates 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from attrs import frozen
 
-from exactworlds.engine.scaled import ScaledWorld
+from exactworlds.engine.scaled import ScaledWorld, SettingView
 from exactworlds.errors import shorten
 from exactworlds.memo.automaton import TooLarge
 from exactworlds.memo.streams import Stream
@@ -31,8 +32,8 @@ __all__ = [
     "certify",
     "certify_template",
     "law_in_texts",
-    "memos_of",
     "posterior_given_memo",
+    "preservation_faults",
 ]
 
 ROUND_TRIP_LIMIT = 30_000
@@ -64,7 +65,8 @@ _ORDINALS = [
 ]
 _NUMBER = re.compile(r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9])")
 
-Write = Callable[[Sequence[str], Mapping[str, int]], str]
+Write = Callable[[Mapping[str, str], Sequence[str], Mapping[str, int]], str]
+"""A renderer that is handed more than it should be: the whole state, beside the pattern and the draws."""
 
 
 @frozen
@@ -101,50 +103,65 @@ def certify_template(world: World, template: MemoTemplate, scaled: ScaledWorld) 
     """Structure, unique decoding, round trip, and that no text states the law."""
     patterns = scaled.view(template.setting).patterns
     chosen = _sample(patterns)
-    faults = [
-        *_structure(world, template),
-        *_decoding(template),
-        *_round_trip(template, chosen),
-        *law_in_texts(world, template.name),
-    ]
+    faults = [*_structure(world, template), *_decoding(template)]
+    if not faults:
+        faults += _round_trip(template, chosen)
+    faults += law_in_texts(world, template.name)
     return Certificate(template.name, template.setting, len(patterns), len(chosen), tuple(faults))
 
 
-def posterior_given_memo(
-    world: World, template: MemoTemplate, write: Write | None = None
-) -> dict[str, tuple[Fraction, tuple[str, ...]]]:
-    """P(y = 1 | memo) for every memo of a small world, with the pattern behind it, by listing every (x, u).
+def posterior_given_memo(world: World, template: MemoTemplate, write: Write | None = None) -> dict[str, Fraction]:
+    """P(y = 1 | memo) for every memo of a small world, by listing every state and every combination of draws.
 
-    Every state's visible pattern is written with every combination of draws; states are weighed by the law, draws are
-    uniform. `write` stands in for the template's own, so that a faulty renderer can be shown to fail.
+    States are weighed by the law, draws are uniform. `write` stands in for the template's own renderer and, unlike it,
+    is handed the whole state, so that a renderer that leaks can be shown to fail.
 
     Claim: B.preservation
     """
-    table = ScaledWorld(world).view(template.setting).table()
     mass: dict[str, Fraction] = {}
     positive: dict[str, Fraction] = {}
-    pattern_of: dict[str, tuple[str, ...]] = {}
-    for pattern, (weight, posterior) in table.items():
-        memos = memos_of(template, pattern, write)
-        for memo, share in memos.items():
+    for state, pattern, weight, posterior in _whole_states(world, template):
+        for memo, share in _memos_of(template, state, pattern, write):
             mass[memo] = mass.get(memo, Fraction(0)) + weight * share
             positive[memo] = positive.get(memo, Fraction(0)) + weight * share * posterior
-            pattern_of[memo] = pattern
-    return {memo: (positive[memo] / total, pattern_of[memo]) for memo, total in mass.items()}
+    return {memo: positive[memo] / total for memo, total in mass.items()}
 
 
-def memos_of(template: MemoTemplate, pattern: tuple[str, ...], write: Write | None = None) -> dict[str, Fraction]:
-    """Every memo of a pattern with its probability: all combinations of draws, each column uniform."""
-    levels = dict(zip(template.visible, pattern, strict=True))
-    sizes = {column.name: column.size(levels.get(column.name, "")) for column in template.columns}
-    memos: dict[str, Fraction] = {}
-    share = Fraction(1)
-    for size in sizes.values():
-        share /= size
-    for draws in itertools.product(*(range(size) for size in sizes.values())):
-        memo = (write or template.write)(pattern, dict(zip(sizes, draws, strict=True)))
-        memos[memo] = memos.get(memo, Fraction(0)) + share
-    return memos
+def preservation_faults(world: World, template: MemoTemplate, write: Write | None = None) -> list[str]:
+    """Where P(y | memo) differs from p*(1 | x) for a memo and a pattern that it is written for.
+
+    Claim: B.preservation
+    """
+    given_memo = posterior_given_memo(world, template, write)
+    given_view = ScaledWorld(world).view(template.setting).table()
+    faults: dict[str, None] = {}
+    for state, pattern, _, _ in _whole_states(world, template):
+        for memo, _ in _memos_of(template, state, pattern, write):
+            if given_memo[memo] != given_view[pattern][1]:
+                expected = given_view[pattern][1]
+                faults[f"the memo {shorten(memo)} says {given_memo[memo]}, what is visible says {expected}"] = None
+    return list(faults)
+
+
+def _whole_states(
+    world: World, template: MemoTemplate
+) -> Iterator[tuple[dict[str, str], tuple[str, ...], Fraction, Fraction]]:
+    """Every state without residual: its levels, its visible pattern, its mass, and P(y = 1 | state)."""
+    names = tuple(dict.fromkeys([*world.attribute, *template.visible]))
+    for key, (weight, posterior) in SettingView(ScaledWorld(world), names).table().items():
+        state = dict(zip(names, key, strict=True))
+        yield state, tuple(state[name] for name in template.visible), weight, posterior
+
+
+def _memos_of(
+    template: MemoTemplate, state: Mapping[str, str], pattern: tuple[str, ...], write: Write | None
+) -> Iterator[tuple[str, Fraction]]:
+    """Every memo of a state with its probability: all combinations of draws, each column uniform."""
+    sizes = {column.name: column.size(state.get(column.name, "")) for column in template.columns}
+    share = Fraction(1, math.prod(sizes.values()))
+    for drawn in itertools.product(*(range(size) for size in sizes.values())):
+        draws = dict(zip(sizes, drawn, strict=True))
+        yield (write(state, pattern, draws) if write else template.write(pattern, draws)), share
 
 
 def _sample(patterns: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
