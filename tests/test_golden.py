@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_message_and_the_old_file_stays(pinned: Path, monkeyp
     [
         ("{", "not a golden file"),
         (
-            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "law": null, "text": null, "cells": []}',
+            '{"format": "exactworlds/golden/1", "subject": "tiny", "law": null, "law": null, "text": null}',
             "duplicate key",
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -40,6 +41,12 @@ class TaskWriter:
         for table, row in zip(self._tables, (request, target), strict=False):
             table.add(row)
 
+    def abandon(self) -> None:
+        """Closes what is open; what could not be written is lost with the folder anyway."""
+        for part in (self._requests, self._targets, *self._tables):
+            with contextlib.suppress(OSError):
+                part.abandon()
+
     def finish(self, manifest: Mapping[str, Any], origin: Mapping[str, Any], card: str) -> None:
         """The manifest (with the digest of the requests), the origin (with that of the targets), and the card."""
         for table in self._tables:
@@ -57,10 +64,12 @@ def new_task(out: Path) -> Iterator[TaskWriter]:
     if out.exists():
         raise UsageError(f"{out} exists already, expected the name of a new folder")
     temporary: Path | None = None
+    writer: TaskWriter | None = None
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
-        yield TaskWriter(temporary)
+        writer = TaskWriter(temporary)
+        yield writer
         temporary.chmod(0o755)
         temporary.rename(out)
     except OSError as error:
@@ -68,6 +77,8 @@ def new_task(out: Path) -> Iterator[TaskWriter]:
         reason = "there is no room for it" if full else error.strerror or str(error)
         raise UnreadableFile(out, f"cannot be written ({reason}); nothing was kept") from None
     finally:
+        if writer is not None:
+            writer.abandon()
         if temporary is not None and temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -90,11 +101,16 @@ class _Lines:
             os.fsync(self._stream.fileno())
         return self._digest.hexdigest()
 
+    def abandon(self) -> None:
+        self._stream.close()
+
 
 class _Table(Protocol):
     def add(self, row: Mapping[str, Any]) -> None: ...
 
     def close(self) -> None: ...
+
+    def abandon(self) -> None: ...
 
 
 class _ParquetTable:
@@ -113,6 +129,10 @@ class _ParquetTable:
     def close(self) -> None:
         if self._rows:
             self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def abandon(self) -> None:
         if self._writer is not None:
             self._writer.close()
 
