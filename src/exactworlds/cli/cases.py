@@ -48,7 +48,7 @@ def cases(  # noqa: PLR0917  # a command's options are named by whoever types th
         write_case_task(task, out, told)
     if int(canonical).bit_length() < STRONG_BITS - 8:
         sys.stderr.write(
-            f"note: anyone can try all seeds of {max(int(canonical).bit_length(), 1)} bits and find these labels; "
+            "note: anyone can try all seeds as short as this one and find the labels; "
             "for a task that will be published, use --seed random\n"
         )
     if as_json:

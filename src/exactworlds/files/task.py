@@ -43,7 +43,8 @@ class TaskWriter:
 
     def abandon(self) -> None:
         """Closes what is open; what could not be written is lost with the folder anyway."""
-        for part in (self._requests, self._targets, *self._tables):
+        parts: list[_Lines | _Table] = [self._requests, self._targets, *self._tables]
+        for part in parts:
             with contextlib.suppress(OSError):
                 part.abandon()
 
