@@ -196,11 +196,14 @@ def _rows(
             'expected a table from each level of the given attribute to its probabilities, or "uniform"',
         )
         return
+    found = [_canonical(key) for key in content]
     for level in parents[0]:
-        if level not in content:
+        if level not in found:
             findings.add(where, f"has no row for {shorten(level)}, expected one for each level of the given attribute")
-    for key, below in content.items():
-        level = _canonical(key)
+    for index, (level, (key, below)) in enumerate(zip(found, content.items(), strict=True)):
+        if level in found[:index]:
+            findings.add(f"{where}.{key}", f"is a second row for {shorten(level)}, expected each level once")
+            continue
         if level not in parents[0]:
             listed = ", ".join(parents[0][:6])
             findings.add(f"{where}.{key}", f"is not a level of the given attribute, expected one of: {listed}")
@@ -281,7 +284,10 @@ def resolve_residual(entries: Mapping[str, ResidualTable], findings: Findings) -
         if len(findings.problems) > before:
             findings.broken.add(name)
             return None
-        return Residual(name, tuple(entry.probability), tuple(entry.probability.values()), entry.scales)
+        law = dict(entry.probability)
+        if Fraction(0) not in values:  # a smaller scale moves mass there
+            law["0"] = Exact("0", Fraction(0))
+        return Residual(name, tuple(law), tuple(law.values()), entry.scales)
     return None
 
 
