@@ -60,7 +60,7 @@ class BruteForce:
         """Values and probabilities, the scaled ones and then what is left for 0."""
         for entry in self.raw.get("residual", {}).values():
             law = [(Fraction(v), scale * Fraction(p)) for v, p in entry["probability"].items() if Fraction(v) != 0]
-            return [*law, (Fraction(0), 1 - sum(weight for _, weight in law))]
+            return [*law, (Fraction(0), 1 - sum((weight for _, weight in law), Fraction(0)))]
         return [(Fraction(0), Fraction(1))]
 
     def states(self) -> Iterator[tuple[dict[str, Any], Fraction]]:
@@ -122,7 +122,7 @@ def rewrite(text: str) -> CodeType:
     return compile("(" + _TOKEN.sub(token, text) + "\n)", "<rule>", "eval")
 
 
-def written(value: Any) -> str:
+def written(value: Fraction | bool | str) -> str:
     """A value as a pattern shows it: the shortest decimal, a level's name, true or false."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -78,7 +78,8 @@ class Draft:
     @property
     def largest_scale(self) -> Fraction:
         """The scale that leaves nothing on 0."""
-        return 1 / sum(Fraction(weight) for value, weight in self.residual.items() if Fraction(value) != 0)
+        nonzero = (Fraction(weight) for value, weight in self.residual.items() if Fraction(value))
+        return 1 / sum(nonzero, Fraction(0))
 
 
 def _attribute_table(attribute: AttributeDraft) -> dict[str, Any]:
@@ -202,8 +203,8 @@ class _Expressions:
 
     def level(self, levels: tuple[str, ...], depth: int) -> str:
         """A level of this very set."""
-        same = [name for name, own in self.levels.items() if own == levels]
-        tables = [name for name in self._tables(self.level_tables) if self.level_tables[name][1] == levels]
+        same = [name for name, own in self.levels.items() if set(own) == set(levels)]
+        tables = [name for name in self._tables(self.level_tables) if set(self.level_tables[name][1]) == set(levels)]
         ways = ["quoted"] + ["name"] * bool(same) + ["table"] * bool(tables) + ["choose"] * (depth > 0)
         way = self.pick(ways)
         if way == "name":
@@ -222,7 +223,7 @@ class _Expressions:
         """A name where one has these levels, and now and then the level itself."""
         parts = []
         for levels in keys[table]:
-            names = [name for name, own in self.levels.items() if own == levels]
+            names = [name for name, own in self.levels.items() if set(own) == set(levels)]
             parts.append(self.pick([*names, *names, f"'{self.pick(levels)}'"]))
         return f"{table}[{', '.join(parts)}]"
 
@@ -308,7 +309,8 @@ def _attributes(draw: st.DrawFn, numbers: Sequence[str], most: int) -> tuple[Att
             break
         states *= len(levels)
         parents: list[AttributeDraft] = []
-        if attributes and draw(st.booleans()):
+        depends = draw(st.booleans())
+        if attributes and depends:
             parents = draw(st.lists(st.sampled_from(attributes), min_size=1, max_size=2, unique_by=lambda a: a.name))
         keys = list(product(*(parent.levels for parent in parents)))
         rows = draw(probability_rows(len(keys), len(levels)))
@@ -332,7 +334,7 @@ def _draw_tables(draw: st.DrawFn, write: _Expressions, numbers: Sequence[str]) -
         else:
             levels = draw(st.sampled_from(list(write.levels.values())))
             values = [draw(st.sampled_from(levels)) for _ in rows]
-            if tuple(dict.fromkeys(values)) == levels:  # otherwise its type is another set
+            if set(values) == set(levels):  # otherwise its type is another set
                 write.level_tables[name] = (keys, levels)
         tables[name] = dict(zip(rows, values, strict=True))
     return tables
