@@ -20,7 +20,7 @@ from hypothesis import given
 from exactworlds.engine import decimals, integer_arrays, scaled
 from exactworlds.engine import enumerate as definition
 from exactworlds.engine.admit import admit
-from exactworlds.engine.entropy import Interval
+from exactworlds.engine.entropy import Interval, entropy_bits
 from exactworlds.errors import InvalidArgument
 from exactworlds.spec.document import Exact
 from exactworlds.spec.load import parse_world
@@ -83,7 +83,8 @@ def operator(node: type[Any], old: str, new: str) -> Change:
     def change(found: Expression) -> Expression:
         key = "function" if node is Extremum else "operator"
         if isinstance(found, node) and getattr(found, key) == old:
-            return evolve(found, **{key: new})
+            changed: Expression = evolve(found, **{key: new})
+            return changed
         return found
 
     return change
@@ -283,7 +284,7 @@ def _scaled_masses_uniform(patch: pytest.MonkeyPatch) -> None:
 
 
 def _scaled_entropy_in_nats(patch: pytest.MonkeyPatch) -> None:
-    sound, ln2 = scaled.entropy_bits, Fraction(6931471805599453, 10**16)
+    sound, ln2 = entropy_bits, Fraction(6931471805599453, 10**16)
 
     def wrong(groups: Any) -> Interval:
         found = sound(groups)
@@ -293,7 +294,7 @@ def _scaled_entropy_in_nats(patch: pytest.MonkeyPatch) -> None:
 
 
 def _scaled_entropy_off_by_little(patch: pytest.MonkeyPatch) -> None:
-    sound, little = scaled.entropy_bits, Fraction(11, 10**16)
+    sound, little = entropy_bits, Fraction(11, 10**16)
 
     def wrong(groups: Any) -> Interval:
         found = sound(groups)

@@ -93,6 +93,9 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     entries = _provenance(raw.get("provenance", []), problems)
     if scalars.get("id") is not None:
         _check_id(str(scalars["id"]), findings)
+    labels = scalars.get("labels")
+    if labels is not None and labels.positive == labels.negative:
+        findings.add("labels", f"found {shorten(labels.positive)} twice, expected two labels")
 
     names = {key: sections[key] for key in ("attribute", "derived", "residual", "table")}
     check_names({key: raw.get(key, {}) for key in names if isinstance(raw.get(key, {}), Mapping)}, findings)
@@ -116,7 +119,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     provenance = resolve_provenance(
         [entry for entry in entries if entry is not None],
         [] if unread else _leaves(sections),
-        [*_leaves(sections), *_texts(raw)] if unread else _texts(raw),
+        [*(_leaves(sections) if unread else ()), *_texts(raw), *_broken_leaves(raw, sections)],
         findings,
     )
     if problems:
@@ -180,6 +183,18 @@ def _leaves(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for section in ("level_set", "table", "derived", "setting", "shown", "irrelevant"):
         leaves += [f"{section}.{name}" for name in sections[section]]
     return [*leaves, "rule.positive"]
+
+
+def _broken_leaves(raw: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The key paths of entries that have faults of their own: a provenance may name them."""
+    leaves = []
+    for section, sound in sections.items():
+        entries = raw.get(section, {})
+        for name in entries if isinstance(entries, Mapping) else ():
+            if name not in sound:
+                path = f"{section}.{name}"
+                leaves += [path, *(f"{path}.{part}" for part in ("levels", "values", "probability", "scales"))]
+    return leaves
 
 
 def _texts(raw: Mapping[str, Any]) -> list[str]:

@@ -41,7 +41,11 @@ __all__ = [
 LARGEST_FILE = 4 * 1024 * 1024
 """The largest file that is read, in bytes."""
 
-_LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_LITERAL + 1},}}")
+DEEPEST_TABLES = 100
+"""Tables and lists within each other: a table of rows needs one level a key."""
+
+_LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_LITERAL + 1},}}|0[xob][0-9a-fA-F_]{{{LONGEST_LITERAL + 1},}}")
+_TOO_DEEP = Problem("", f"tables or lists are nested more than {DEEPEST_TABLES} deep")
 _T = TypeVar("_T")
 
 
@@ -90,19 +94,33 @@ def parse_toml(data: bytes, file: str | Path) -> dict[str, Any]:
     long_numbers = [
         Problem(
             f"line {text.count(chr(10), 0, match.start()) + 1}",
-            f"found a number of {len(match.group()):,} digits, expected at most {LONGEST_LITERAL:,}",
+            f"found a number of {len(match.group()):,} characters, expected at most {LONGEST_LITERAL:,}",
         )
         for match in _LONG_NUMBER.finditer(text)
     ]
     if long_numbers:
         raise InvalidSpec(file, long_numbers)
     try:
-        return tomllib.loads(text, parse_float=RawFloat)
+        found = tomllib.loads(text, parse_float=RawFloat)
     except tomllib.TOMLDecodeError as error:
         what, _, place = str(error).partition(" (at ")
         raise InvalidSpec(file, [Problem(place.rstrip(")"), f"not TOML: {what}")]) from None
     except RecursionError:
-        raise InvalidSpec(file, [Problem("", "not TOML that can be read: it is nested too deeply")]) from None
+        raise InvalidSpec(file, [_TOO_DEEP]) from None
+    if _is_deep(found):
+        raise InvalidSpec(file, [_TOO_DEEP])
+    return found
+
+
+def _is_deep(value: object) -> bool:
+    """Whether tables and lists lie deeper within each other than `DEEPEST_TABLES`: dotted keys build any depth."""
+    layer = [value]
+    for _ in range(DEEPEST_TABLES):
+        containers = [item for item in layer if isinstance(item, dict | list)]
+        layer = [below for item in containers for below in (item.values() if isinstance(item, dict) else item)]
+        if not layer:
+            return False
+    return True
 
 
 def structure(value: Any, kind: type[_T], where: str, problems: list[Problem]) -> _T | None:

@@ -74,15 +74,18 @@ def resolve_attributes(
         findings.add("attribute", "found none, expected at least one attribute")
     for name, levels in level_sets.items():
         _check_levels(f"level_set.{name}", levels, findings)
+    sized = {name: _levels(name, entry, level_sets, findings) for name, entry in entries.items()}
+    fits = math.prod(len(levels) for levels, _ in sized.values() if levels) <= LARGEST_STATE_SPACE
     attributes: dict[str, Attribute] = {}
     for name, entry in entries.items():
-        levels, literals = _levels(name, entry, level_sets, findings)
+        levels, literals = sized[name]
         if not levels:
             findings.broken.add(name)
             continue
         given = (entry.given,) if isinstance(entry.given, str) else (entry.given or ())
         rows: dict[tuple[str, ...], tuple[Exact, ...]] = {}
-        if _check_given(name, given, attributes, list(declared), findings):
+        sound = _check_given(name, given, attributes, list(declared), findings)
+        if sound and fits:  # a world that is too large is refused before its rows are made
             parents = [attributes[parent].levels for parent in given]
             where = f"attribute.{name}.probability"
             rows = dict(_rows(where, entry.probability.content, parents, len(levels), findings))
@@ -134,10 +137,12 @@ def _check_distinct(where: str, texts: tuple[str, ...], findings: Findings) -> b
     if not texts:
         findings.add(where, "found an empty list, expected at least one level")
         return False
+    seen: set[str] = set()
     for index, text in enumerate(texts):
-        if text in texts[:index]:
+        if text in seen:
             findings.add(f"{where}[{index}]", f"found {shorten(text)} a second time, expected each level once")
             return False
+        seen.add(text)
     return True
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Literal as OneOf
 
@@ -126,7 +127,7 @@ class Lookup:
 Expression = Number | Level | Name | Negate | Arithmetic | Extremum | Comparison | Not | Logical | Choose | Lookup
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
+_STRING = re.compile(r"'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*'|\"(?:[^\"\\\x00-\x1f]|\\[^\x00-\x1f])*\"")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _ARITHMETIC: dict[type[ast.operator], OneOf["+", "-", "*"]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _COMPARISON: dict[type[ast.cmpop], OneOf["<", "<=", ">", ">=", "==", "!="]] = {
@@ -162,7 +163,9 @@ def parse_rule(text: str) -> Expression:
     _check_brackets(text)
     source = f"({text}\n)"  # brackets allow an expression to run over several lines
     try:
-        tree = ast.parse(source, mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # advice to writers of Python, such as on "1if"
+            tree = ast.parse(source, mode="eval")
     except SyntaxError as error:
         offset = _offset(source, error.lineno or 1, (error.offset or 1) - 1) - 1
         raise RuleSyntaxError(f"{_at(text, offset)}: {error.msg}") from None
@@ -312,7 +315,7 @@ def _check_brackets(text: str) -> None:
             depth += 1
         elif character in ")]}":
             depth -= 1
-        elif character == "#" or ord(character) == 0:
+        elif character == "#" or (character < " " and character not in "\n\t"):
             raise RuleSyntaxError(f"{_at(text, position)}: found {character!r}, which is not in the language")
         if depth > DEEPEST_NESTING:
             raise RuleSyntaxError(f"{_at(text, position)}: brackets are nested more than {DEEPEST_NESTING} deep")
