@@ -24,7 +24,7 @@ from exactworlds.spec.document import (
     Tree,
     WorldDocument,
 )
-from exactworlds.spec.reading import parse_toml, read_bytes, structure, unknown_keys
+from exactworlds.spec.reading import parse_toml, read_bytes, shown, structure, unknown_keys
 from exactworlds.spec.resolve import (
     Findings,
     check_names,
@@ -147,7 +147,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
 def _section(raw: Any, kind: Any, where: str, findings: Findings) -> dict[str, Any]:
     """The sound entries of a section; the names of the others are broken."""
     if not isinstance(raw, Mapping):
-        findings.add(where, f"found {shorten(raw)}, expected a table")
+        findings.add(where, f"found {shown(raw)}, expected a table")
         return {}
     sound = {}
     for name, value in raw.items():
@@ -161,7 +161,7 @@ def _section(raw: Any, kind: Any, where: str, findings: Findings) -> dict[str, A
 
 def _provenance(raw: Any, problems: list[Problem]) -> list[ProvenanceEntry | None]:
     if not isinstance(raw, list):
-        problems.append(Problem("provenance", f"found {shorten(raw)}, expected [[provenance]] entries"))
+        problems.append(Problem("provenance", f"found {shown(raw)}, expected [[provenance]] entries"))
         return [None]
     return [structure(value, ProvenanceEntry, f"provenance[{index}]", problems) for index, value in enumerate(raw)]
 
@@ -169,7 +169,7 @@ def _provenance(raw: Any, problems: list[Problem]) -> list[ProvenanceEntry | Non
 def _check_id(identity: str, findings: Findings) -> None:
     allowed = "abcdefghijklmnopqrstuvwxyz0123456789-"
     if not identity or any(letter not in allowed for letter in identity) or not identity[0].isalpha():
-        findings.add("id", f"found {shorten(identity)}, expected lower-case letters, digits and -")
+        findings.add("id", f"found {shorten(identity)}, expected lower-case letters, digits and -, a letter first")
 
 
 def _leaves(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -60,6 +60,7 @@ def check_names(sections: Mapping[str, Mapping[str, Any]], findings: Findings) -
                 findings.broken.add(name)
             if name in seen:
                 findings.add(where, f"the name {name!r} is taken by {seen[name]}, expected another name")
+                findings.broken.add(name)
             seen.setdefault(name, where)
 
 
@@ -285,6 +286,8 @@ def resolve_residual(entries: Mapping[str, ResidualTable], findings: Findings) -
             (number.value for value, number in zip(values, entry.probability.values(), strict=True) if value != 0),
             Fraction(0),
         )
+        if len(findings.problems) > before:  # what a scale makes of faulty probabilities is nobody's fault
+            nonzero = Fraction(0)
         _check_scales(f"residual.{name}.scales", entry.scales, nonzero, findings)
         if len(findings.problems) > before:
             findings.broken.add(name)

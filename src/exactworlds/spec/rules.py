@@ -245,7 +245,7 @@ class _Builder:
                 return self._constant(node)
             case ast.Name(id=name):
                 if not _NAME.fullmatch(self._source(node)):
-                    raise self._refuse(node, f"a name of ASCII letters, digits and _, not {name!r}")
+                    raise self._refuse(node, "expected a name of lower-case letters, digits and _")
                 return Name(name)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return Negate(self.build(operand, below))
@@ -285,13 +285,13 @@ class _Builder:
         written = self._source(node)
         if isinstance(node.value, str):
             if not _STRING.fullmatch(written):
-                raise self._refuse(node, "a level in one pair of quotes")
+                raise self._refuse(node, "expected a level in one pair of quotes")
             return Level(node.value)
         if len(written) > LONGEST_LITERAL:
-            raise self._refuse(node, f"a number of at most {LONGEST_LITERAL} characters")
+            raise self._refuse(node, f"expected a number of at most {LONGEST_LITERAL} characters")
         if isinstance(node.value, int | float) and _NUMBER.fullmatch(written):
             return Number(written)
-        raise self._refuse(node, "a finite decimal such as 2 or 0.5, a level in quotes, or a name")
+        raise self._refuse(node, "expected a finite decimal such as 2 or 0.5, a level in quotes, or a name")
 
     def _source(self, node: ast.expr) -> str:
         return ast.get_source_segment(self.source, node) or ""
@@ -323,7 +323,9 @@ def _check_brackets(text: str) -> None:
             raise RuleSyntaxError(f"{_at(text, position)}: found {character!r} without its opening bracket")
         position += 1
     if depth:
-        raise RuleSyntaxError(f"{_at(text, len(text))}: {depth} opening bracket(s) are never closed")
+        raise RuleSyntaxError(
+            f"{_at(text, len(text))}: {depth} opening bracket(s) never closed, expected as many closing ones"
+        )
 
 
 def _offset(source: str, line: int, column_in_bytes: int) -> int:
