@@ -313,6 +313,17 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(found for key, inner in below for found in paths(inner, (*path, key)))]
 
 
+SECTIONS = ["attribute", "setting", "level_set", "residual", "table", "derived", "shown", "irrelevant", "provenance"]
+
+
+@pytest.mark.parametrize("section", [*SECTIONS, "labels", "rule", "format", "id", "title", "question", "description"])
+@pytest.mark.parametrize("value", [False, 7, 1.5, "text", [], [1], [[]], [{}], {}, {"a": {}}, {"a": []}, {"a": 1}])
+def test_each_section_as_something_else(section: str, value: Any) -> None:
+    world: Any = tomllib.loads(SOUND)
+    world[section] = value
+    only_ours("".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in world.items()).encode())
+
+
 @given(st.data())
 def test_random_shapes_in_every_place(data: st.DataObject) -> None:
     """The sound world with one or two of its values replaced by anything, or with a key renamed."""

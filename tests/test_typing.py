@@ -96,7 +96,8 @@ def test_what_does_not(text: str, fault: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["broken + 1 < n", "broken == colour", "broken and yes", "price[broken]", "damaged[colour] + 1",
-     "damaged[n, n] == 'red'", "colour if broken else 'red'", "(broken if yes else colour) == 1", "next[broken] == 'red'"],
+     "damaged[n, n] == 'red'",
+     "colour if broken else 'red'", "(broken if yes else colour) == 1", "next[broken] == 'red'"],
 )  # fmt: skip
 def test_what_is_broken_elsewhere_is_not_blamed_here(text: str) -> None:
     assert infer(text)[1] == []

@@ -104,7 +104,8 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     residual = resolve_residual(sections["residual"], findings)
     tables = resolve_tables(sections["table"], findings)
     check_state_space(attributes, findings)
-    scope = Scope(attributes, residual, tables, findings, tuple(raw.get("table", {})))
+    declared_tables = tuple(raw["table"]) if isinstance(raw.get("table"), Mapping) else ()
+    scope = Scope(attributes, residual, tables, findings, declared_tables)
     derived = resolve_derived(sections["derived"], scope, residual)
     rule = scalars.get("rule")
     expression = resolve_rule(rule.positive, scope) if rule else None
