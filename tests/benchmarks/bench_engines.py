@@ -13,6 +13,7 @@ import itertools
 import json
 import logging
 import math
+import operator
 import platform
 import re
 import resource
@@ -44,24 +45,21 @@ Result = dict[str, tuple[Fraction, Fraction]]
 Measured = dict[str, float]
 
 
-def with_probabilities(rows: list[list[str]], residual: str) -> str:
-    """Peer review with other probabilities: the rows in turn, and a residual whose steps have one denominator."""
+NOISE = REVIEW[REVIEW.index("[residual.noise]") : REVIEW.index("[table.weight]")]
+
+
+def with_probabilities(rows: list[list[str]]) -> str:
+    """Peer review, its residual included, with other probabilities of the factors: the rows in turn."""
     turn = itertools.cycle(rows)
     text = re.sub(
         r"(values = \[0, 1, 2\]\nprobability = ).*", lambda found: found.group(1) + json.dumps(next(turn)), REVIEW
     )
-    text = re.sub(r"(levels = .*\nprobability = ).*", r'\1["0.2", "0.5", "0.3"]', text, count=1)
-    start, end = text.index("[residual.noise.probability]"), text.index("[table.weight]")
-    return f"{text[:start]}[residual.noise.probability]\n{residual}\n\n{text[end:]}"
+    return text.replace('["0.21", "0.44", "0.35"]', '["0.2", "0.5", "0.3"]')
 
 
-RESIDUALS = {
-    "tenths": '"-2.5" = "0.1"\n"-1" = "0.1"\n"0" = "0.6"\n"1" = "0.1"\n"2.5" = "0.1"',
-    "as it is": REVIEW[REVIEW.index('"-2.5" =') : REVIEW.index("[table.weight]")].strip(),
-}
 VARIANTS = {
-    "fits int64 (tenths)": with_probabilities(COARSE, RESIDUALS["tenths"]),
-    "beyond int64 (thousandths)": with_probabilities(THOUSANDTHS, RESIDUALS["as it is"]),
+    "fits int64 (tenths)": with_probabilities(COARSE),
+    "beyond int64 (thousandths)": with_probabilities(THOUSANDTHS),
     "peer-review itself": REVIEW,
 }
 
@@ -97,24 +95,27 @@ class Review:
         self.laws = {name: [Fraction(p) for p in entry["probability"]] for name, entry in self.raw["attribute"].items()}
         noise = self.raw["residual"]["noise"]["probability"]
         self.noise = [(int(10 * Fraction(value)), Fraction(p)) for value, p in noise.items()]
+        places = [self.factors.index(name) for name in ("validity", "significance", "evidence", "robustness")]
+        self.validity, self.significance, self.evidence, self.robustness = places
         table = self.raw["table"]["weight"]
         self.weights = [[int(10 * Fraction(table[kind][name])) for name in self.factors] for kind in self.types]
 
     def score(self, kind: int, levels: tuple[int, ...]) -> int:
         """Ten times the score without noise."""
-        at = dict(zip(self.factors, levels, strict=True))
-        total = sum(weight * level for weight, level in zip(self.weights[kind], levels, strict=True))
-        total += 5 if at["significance"] == 2 and at["evidence"] == 2 else 0
-        return total + (10 if at["evidence"] == 2 and at["robustness"] == 2 else 0)
+        total: int = sum(map(operator.mul, self.weights[kind], levels))
+        if levels[self.evidence] == 2:
+            if levels[self.significance] == 2:
+                total += 5
+            if levels[self.robustness] == 2:
+                total += 10
+        return total
 
     def accepted(self, kind: int, levels: tuple[int, ...], noise: int) -> bool:
-        sound = levels[self.factors.index("validity")] > 0
-        return sound and self.score(kind, levels) + noise >= 115
+        return levels[self.validity] > 0 and self.score(kind, levels) + noise >= 115
 
     def careful(self) -> Result:
         """A careful Fraction loop: the product hoisted out of the residual's loop, scores in integers."""
         found = {}
-        validity = self.factors.index("validity")
         laws = [self.laws[name] for name in self.factors]
         for setting, visible in self.raw["setting"].items():
             seen = [index for index, name in enumerate(self.factors) if name in visible]
@@ -127,7 +128,7 @@ class Review:
                         probability *= law[level]
                     pattern = (kind, *[levels[index] for index in seen])
                     mass[pattern] += probability
-                    if levels[validity]:
+                    if levels[self.validity]:
                         score = self.score(kind, levels)
                         positive[pattern] += probability * sum(p for noise, p in self.noise if score + noise >= 115)
             total = sum(positive.values(), Fraction(0))
@@ -306,9 +307,7 @@ def many_factors(count: int) -> str:
     text = REVIEW[: REVIEW.index("[attribute.novelty]")].replace('["0.21", "0.44", "0.35"]', '["0.2", "0.5", "0.3"]')
     for name in names:
         text += f"[attribute.{name}]\nvalues = [0, 1, 2]\nprobability = {json.dumps(next(laws))}\n"
-    text += (
-        '[residual.noise]\nscales = ["1"]\n[residual.noise.probability]\n' + RESIDUALS["tenths"] + "\n[table.weight]\n"
-    )
+    text += NOISE + "[table.weight]\n"
     for kind in range(3):
         weights = ", ".join(
             f'{name} = "{(7 * (kind + 2) * (i + 1)) % 23 / 10 + 0.1:.1f}"' for i, name in enumerate(names)
