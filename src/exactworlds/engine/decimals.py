@@ -17,6 +17,7 @@ from typing import Any, cast
 from attrs import field, frozen
 from mpmath import MPContext
 
+from exactworlds.errors import InvalidArgument
 from exactworlds.spec.rules import (
     Arithmetic,
     Choose,
@@ -79,6 +80,7 @@ class DecimalWorld:
         self._singles: dict[str, dict[int, Real]] = {}
         self._logs: dict[int, Real] = {}
         self._same = self.context.mpf(10) ** _SAME_POSTERIOR
+        self._nothing = self.context.mpf(10) ** -DIGITS
         self._outcomes_found = {
             outcome for group in self._groups.values() for parts in group.values() for outcome in parts
         }
@@ -243,12 +245,19 @@ class DecimalWorld:
         """For each outcome that occurs, the probability of the residual values that are in it."""
         mp = self.context
         factor = self._real(scale)
+        if self.world.residual is None and factor != 1:
+            raise InvalidArgument("scale", scale, "1, because the world has no residual")
         law = [factor * weight for _, weight in self._residual]
         zeros = [bit for bit, (value, _) in enumerate(self._residual) if value == 0]
         for bit in zeros:
             law[bit] = mp.mpf(0)
+        rest = 1 - mp.fsum(law)
+        if abs(rest) < self._nothing:  # the largest scale leaves nothing, and a rounding error is not a probability
+            rest = mp.mpf(0)
+        if factor < 0 or rest < 0:
+            raise InvalidArgument("scale", scale, "a scale that leaves no probability negative")
         for bit in zeros:
-            law[bit] = 1 - mp.fsum(law)
+            law[bit] = rest
         everything = (1 << len(law)) - 1
         return {
             outcome: mp.mpf(1)

@@ -115,8 +115,7 @@ class ScaledWorld:
             for literal, probability in zip(residual.literals, residual.probabilities, strict=True)
         ]
         rest = 1 - sum(moved, Fraction(0))
-        has_zero = any(parse_decimal(literal) == 0 for literal in residual.literals)
-        if scale < 0 or rest < 0 or (rest and not has_zero):
+        if scale < 0 or rest < 0:
             raise InvalidArgument("scale", scale, "a scale that leaves no probability negative")
         law = [
             rest if parse_decimal(literal) == 0 else mass

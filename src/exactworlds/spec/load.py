@@ -25,7 +25,7 @@ from exactworlds.spec.document import (
     Tree,
     WorldDocument,
 )
-from exactworlds.spec.reading import parse_toml, read_bytes, structure, unknown_keys
+from exactworlds.spec.reading import parse_toml, read_bytes, shown, structure, unknown_keys
 from exactworlds.spec.resolve import (
     Findings,
     check_names,
@@ -95,6 +95,9 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     entries = _provenance(raw.get("provenance", []), problems)
     if scalars.get("id") is not None:
         _check_id(str(scalars["id"]), findings)
+    labels = scalars.get("labels")
+    if labels is not None and labels.positive == labels.negative:
+        findings.add("labels", f"found {shorten(labels.positive)} twice, expected two labels")
 
     names = {key: sections[key] for key in ("attribute", "derived", "residual", "table")}
     check_names({key: raw.get(key, {}) for key in names if isinstance(raw.get(key, {}), Mapping)}, findings)
@@ -103,7 +106,8 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     residual = resolve_residual(sections["residual"], findings)
     tables = resolve_tables(sections["table"], findings)
     check_state_space(attributes, findings)
-    scope = Scope(attributes, residual, tables, findings, tuple(raw.get("table", {})))
+    declared_tables = tuple(raw["table"]) if isinstance(raw.get("table"), Mapping) else ()
+    scope = Scope(attributes, residual, tables, findings, declared_tables)
     derived = resolve_derived(sections["derived"], scope, residual)
     rule = scalars.get("rule")
     expression = resolve_rule(rule.positive, scope) if rule else None
@@ -119,7 +123,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     provenance = resolve_provenance(
         [entry for entry in entries if entry is not None],
         [] if unread else _leaves(sections),
-        [*_leaves(sections), *_texts(raw)] if unread else _texts(raw),
+        [*(_leaves(sections) if unread else ()), *_texts(raw), *_broken_leaves(raw, sections)],
         findings,
     )
     if problems:
@@ -148,7 +152,7 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
 def _section(raw: Any, kind: Any, where: str, findings: Findings) -> dict[str, Any]:
     """The sound entries of a section; the names of the others are broken."""
     if not isinstance(raw, Mapping):
-        findings.add(where, f"found {shorten(raw)}, expected a table")
+        findings.add(where, f"found {shown(raw)}, expected a table")
         return {}
     sound = {}
     for name, value in raw.items():
@@ -162,7 +166,7 @@ def _section(raw: Any, kind: Any, where: str, findings: Findings) -> dict[str, A
 
 def _provenance(raw: Any, problems: list[Problem]) -> list[ProvenanceEntry | None]:
     if not isinstance(raw, list):
-        problems.append(Problem("provenance", f"found {shorten(raw)}, expected [[provenance]] entries"))
+        problems.append(Problem("provenance", f"found {shown(raw)}, expected [[provenance]] entries"))
         return [None]
     return [structure(value, ProvenanceEntry, f"provenance[{index}]", problems) for index, value in enumerate(raw)]
 
@@ -170,7 +174,7 @@ def _provenance(raw: Any, problems: list[Problem]) -> list[ProvenanceEntry | Non
 def _check_id(identity: str, findings: Findings) -> None:
     allowed = "abcdefghijklmnopqrstuvwxyz0123456789-"
     if not identity or any(letter not in allowed for letter in identity) or not identity[0].isalpha():
-        findings.add("id", f"found {shorten(identity)}, expected lower-case letters, digits and -")
+        findings.add("id", f"found {shorten(identity)}, expected lower-case letters, digits and -, a letter first")
 
 
 def _leaves(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -184,6 +188,18 @@ def _leaves(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for section in ("level_set", "table", "derived", "setting", "shown", "irrelevant", "template"):
         leaves += [f"{section}.{name}" for name in sections[section]]
     return [*leaves, "rule.positive"]
+
+
+def _broken_leaves(raw: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The key paths of entries that have faults of their own: a provenance may name them."""
+    leaves = []
+    for section, sound in sections.items():
+        entries = raw.get(section, {})
+        for name in entries if isinstance(entries, Mapping) else ():
+            if name not in sound:
+                path = f"{section}.{name}"
+                leaves += [path, *(f"{path}.{part}" for part in ("levels", "values", "probability", "scales"))]
+    return leaves
 
 
 def _texts(raw: Mapping[str, Any]) -> list[str]:

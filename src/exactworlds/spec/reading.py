@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
 from cattrs import Converter
@@ -34,6 +35,7 @@ __all__ = [
     "parse_toml",
     "read_bytes",
     "read_toml",
+    "shown",
     "structure",
     "unknown_keys",
 ]
@@ -41,7 +43,11 @@ __all__ = [
 LARGEST_FILE = 4 * 1024 * 1024
 """The largest file that is read, in bytes."""
 
-_LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_LITERAL + 1},}}")
+DEEPEST_TABLES = 100
+"""Tables and lists within each other: a table of rows needs one level a key."""
+
+_LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_LITERAL + 1},}}|0[xob][0-9a-fA-F_]{{{LONGEST_LITERAL + 1},}}")
+_TOO_DEEP = Problem("", f"tables or lists are nested more than {DEEPEST_TABLES} deep")
 _T = TypeVar("_T")
 
 
@@ -90,30 +96,80 @@ def parse_toml(data: bytes, file: str | Path) -> dict[str, Any]:
     long_numbers = [
         Problem(
             f"line {text.count(chr(10), 0, match.start()) + 1}",
-            f"found a number of {len(match.group()):,} digits, expected at most {LONGEST_LITERAL:,}",
+            f"found a number of {len(match.group()):,} characters, expected at most {LONGEST_LITERAL:,}",
         )
         for match in _LONG_NUMBER.finditer(text)
     ]
     if long_numbers:
         raise InvalidSpec(file, long_numbers)
     try:
-        return tomllib.loads(text, parse_float=RawFloat)
+        found = tomllib.loads(text, parse_float=RawFloat)
     except tomllib.TOMLDecodeError as error:
         what, _, place = str(error).partition(" (at ")
         raise InvalidSpec(file, [Problem(place.rstrip(")"), f"not TOML: {what}")]) from None
     except RecursionError:
-        raise InvalidSpec(file, [Problem("", "not TOML that can be read: it is nested too deeply")]) from None
+        raise InvalidSpec(file, [_TOO_DEEP]) from None
+    if _is_deep(found):
+        raise InvalidSpec(file, [_TOO_DEEP])
+    return found
+
+
+def _is_deep(value: object) -> bool:
+    """Whether tables and lists lie deeper within each other than `DEEPEST_TABLES`: dotted keys build any depth."""
+    layer = [value]
+    for _ in range(DEEPEST_TABLES):
+        containers = [item for item in layer if isinstance(item, dict | list)]
+        layer = [below for item in containers for below in (item.values() if isinstance(item, dict) else item)]
+        if not layer:
+            return False
+    return True
 
 
 def structure(value: Any, kind: type[_T], where: str, problems: list[Problem]) -> _T | None:
     """The value as `kind`, or None with its faults added to `problems`."""
+    misshapen = list(_shape_problems(value, kind, where))
+    places = tuple(problem.where for problem in misshapen)
+    problems.extend(misshapen)
+    if where in places:
+        return None
     try:
-        return _CONVERTER.structure(value, kind)
+        found = _CONVERTER.structure(value, kind)
     except BaseValidationError as error:
-        problems.extend(_flatten(error, where))
+        problems.extend(problem for problem in _flatten(error, where) if not problem.where.startswith(places))
     except (TypeError, ValueError) as error:
         problems.append(Problem(where, str(error)))
+    else:
+        return None if misshapen else found
     return None
+
+
+def _shape_problems(value: object, kind: Any, where: str) -> Iterator[Problem]:
+    """Where something else stands than a table or list: cattrs would read a text as the list of its letters."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not type(None))
+    if has(kind) and kind not in (Exact, Tree):
+        if not isinstance(value, Mapping):
+            yield Problem(where, f"found {shown(value)}, expected a table")
+            return
+        hints = get_type_hints(kind)
+        for key, below in value.items():
+            if key in hints:
+                yield from _shape_problems(below, hints[key], f"{where}.{key}")
+    elif _made_from(kind, Mapping):
+        if not isinstance(value, Mapping):
+            yield Problem(where, f"found {shown(value)}, expected a table")
+            return
+        for key, below in value.items():
+            yield from _shape_problems(below, get_args(kind)[1], f"{where}.{key}")
+    elif _made_from(kind, tuple) and str not in get_args(kind):
+        first, *rest = get_args(kind)
+        if not isinstance(value, list):
+            yield Problem(where, f"found {shown(value)}, expected a list")
+        elif rest != [Ellipsis] and len(value) != len(rest) + 1:
+            yield Problem(where, f"found {shown(value)}, expected a list of {len(rest) + 1}")
+        else:
+            for index, below in enumerate(value):
+                yield from _shape_problems(below, first, f"{where}[{index}]")
 
 
 def unknown_keys(found: Iterable[str], known: Iterable[str], where: str) -> list[Problem]:
@@ -130,16 +186,18 @@ def unknown_keys(found: Iterable[str], known: Iterable[str], where: str) -> list
 def exact_from(value: object, _kind: object = None) -> Exact:
     """An exact number from a TOML value; a float is refused because the decimal it stood for is gone."""
     if isinstance(value, RawFloat | float):
-        raise TypeError(f'found the float {value}, expected an exact number in quotes, such as "{value}"')
+        suggestion = value if re.fullmatch(r"-?[0-9]+\.[0-9]+", str(value)) else "0.28"
+        raise TypeError(f'found the float {value}, expected an exact number in quotes, such as "{suggestion}"')
     if isinstance(value, str | int) and not isinstance(value, bool):
         try:
             return Exact(str(value), parse_exact(value))
         except InvalidArgument as error:
             raise ValueError(f"found {shorten(error.found)}, expected {error.expected}") from None
-    raise TypeError(f'found {_shown(value)}, expected an exact number such as "7/25", "0.28" or 3')
+    raise TypeError(f'found {shown(value)}, expected an exact number such as "7/25", "0.28" or 3')
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """What was found, in a few words."""
     if isinstance(value, RawFloat):
         return f"the float {value}"
     if isinstance(value, Mapping):
@@ -156,7 +214,7 @@ def _strict(kind: type, name: str) -> Callable[[object, object], Any]:
 
     def hook(value: object, _kind: object) -> Any:
         if type(value) is not kind:
-            raise TypeError(f"found {_shown(value)}, expected {name}")
+            raise TypeError(f"found {shown(value)}, expected {name}")
         return value
 
     return hook
@@ -180,13 +238,27 @@ def _converter() -> Converter:
 
     converter.register_structure_hook_func(lambda kind: kind == (tuple[str, ...] | str | None), names)
     converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], texts)
+    converter.register_structure_hook_func(lambda kind: _made_from(kind, Literal), _one_of)
     return converter
+
+
+def _made_from(kind: Any, origin: Any) -> bool:
+    """Whether `kind` is `origin` with arguments: `tuple[int, int]` is made from `tuple`."""
+    found: Any = get_origin(kind)
+    return bool(found is origin)
+
+
+def _one_of(value: object, kind: object) -> Any:
+    words = get_args(kind)
+    if type(value) is not str or value not in words:
+        raise TypeError(f"found {shown(value)}, expected {'one of: ' * (len(words) > 1)}{', '.join(words)}")
+    return value
 
 
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError(f"found {_shown(value)}, expected a list of texts")
-    wrong = [_shown(item) for item in value if type(item) is not str]
+        raise TypeError(f"found {shown(value)}, expected a list of texts")
+    wrong = [shown(item) for item in value if type(item) is not str]
     if wrong:
         raise TypeError(f"found {', '.join(wrong[:3])} in the list, expected texts only")
     return tuple(value)

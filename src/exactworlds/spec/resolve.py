@@ -60,6 +60,7 @@ def check_names(sections: Mapping[str, Mapping[str, Any]], findings: Findings) -
                 findings.broken.add(name)
             if name in seen:
                 findings.add(where, f"the name {name!r} is taken by {seen[name]}, expected another name")
+                findings.broken.add(name)
             seen.setdefault(name, where)
 
 
@@ -74,15 +75,18 @@ def resolve_attributes(
         findings.add("attribute", "found none, expected at least one attribute")
     for name, levels in level_sets.items():
         _check_levels(f"level_set.{name}", levels, findings)
+    sized = {name: _levels(name, entry, level_sets, findings) for name, entry in entries.items()}
+    fits = math.prod(len(levels) for levels, _ in sized.values() if levels) <= LARGEST_STATE_SPACE
     attributes: dict[str, Attribute] = {}
     for name, entry in entries.items():
-        levels, literals = _levels(name, entry, level_sets, findings)
+        levels, literals = sized[name]
         if not levels:
             findings.broken.add(name)
             continue
         given = (entry.given,) if isinstance(entry.given, str) else (entry.given or ())
         rows: dict[tuple[str, ...], tuple[Exact, ...]] = {}
-        if _check_given(name, given, attributes, list(declared), findings):
+        sound = _check_given(name, given, attributes, list(declared), findings)
+        if sound and fits:  # a world that is too large is refused before its rows are made
             parents = [attributes[parent].levels for parent in given]
             where = f"attribute.{name}.probability"
             rows = dict(_rows(where, entry.probability.content, parents, len(levels), findings))
@@ -134,10 +138,12 @@ def _check_distinct(where: str, texts: tuple[str, ...], findings: Findings) -> b
     if not texts:
         findings.add(where, "found an empty list, expected at least one level")
         return False
+    seen: set[str] = set()
     for index, text in enumerate(texts):
-        if text in texts[:index]:
+        if text in seen:
             findings.add(f"{where}[{index}]", f"found {shorten(text)} a second time, expected each level once")
             return False
+        seen.add(text)
     return True
 
 
@@ -196,11 +202,14 @@ def _rows(
             'expected a table from each level of the given attribute to its probabilities, or "uniform"',
         )
         return
+    found = [_canonical(key) for key in content]
     for level in parents[0]:
-        if level not in content:
+        if level not in found:
             findings.add(where, f"has no row for {shorten(level)}, expected one for each level of the given attribute")
-    for key, below in content.items():
-        level = _canonical(key)
+    for index, (level, (key, below)) in enumerate(zip(found, content.items(), strict=True)):
+        if level in found[:index]:
+            findings.add(f"{where}.{key}", f"is a second row for {shorten(level)}, expected each level once")
+            continue
         if level not in parents[0]:
             listed = ", ".join(parents[0][:6])
             findings.add(f"{where}.{key}", f"is not a level of the given attribute, expected one of: {listed}")
@@ -277,11 +286,16 @@ def resolve_residual(entries: Mapping[str, ResidualTable], findings: Findings) -
             (number.value for value, number in zip(values, entry.probability.values(), strict=True) if value != 0),
             Fraction(0),
         )
+        if len(findings.problems) > before:  # what a scale makes of faulty probabilities is nobody's fault
+            nonzero = Fraction(0)
         _check_scales(f"residual.{name}.scales", entry.scales, nonzero, findings)
         if len(findings.problems) > before:
             findings.broken.add(name)
             return None
-        return Residual(name, tuple(entry.probability), tuple(entry.probability.values()), entry.scales)
+        law = dict(entry.probability)
+        if Fraction(0) not in values:  # a smaller scale moves mass there
+            law["0"] = Exact("0", Fraction(0))
+        return Residual(name, tuple(law), tuple(law.values()), entry.scales)
     return None
 
 

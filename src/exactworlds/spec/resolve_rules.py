@@ -37,9 +37,9 @@ class Scope:
         self.tables: dict[str, TableType | None] = {name: _table_type(table) for name, table in tables.items()}
         for name in findings.broken:
             if name in declared_tables:
-                self.tables.setdefault(name, None)
-            else:
-                self.types.setdefault(name, UNKNOWN)
+                self.tables[name] = None
+            if name not in declared_tables or name in self.types:
+                self.types[name] = UNKNOWN
 
     def infer(self, where: str, expression: Expression) -> Type:
         """The type of an expression, with its faults reported once each."""
@@ -82,7 +82,7 @@ def resolve_derived(entries: Mapping[str, str], scope: Scope, residual: Residual
             tree = waiting.pop(name)
             before = len(findings.problems)
             kind = scope.infer(f"derived.{name}", tree)
-            if len(findings.problems) > before:
+            if len(findings.problems) > before or name in findings.broken:
                 kind = UNKNOWN
             scope.types[name] = kind
             reads = bool(set(names_in(tree)) & reading_residual)

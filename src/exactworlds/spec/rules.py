@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
 
@@ -126,7 +127,7 @@ class Lookup:
 Expression = Number | Level | Name | Negate | Arithmetic | Extremum | Comparison | Not | Logical | Choose | Lookup
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
+_STRING = re.compile(r"'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*'|\"(?:[^\"\\\x00-\x1f]|\\[^\x00-\x1f])*\"")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _ARITHMETIC: dict[type[ast.operator], OneOf["+", "-", "*"]] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _COMPARISON: dict[type[ast.cmpop], OneOf["<", "<=", ">", ">=", "==", "!="]] = {
@@ -162,7 +163,9 @@ def parse_rule(text: str) -> Expression:
     _check_brackets(text)
     source = f"({text}\n)"  # brackets allow an expression to run over several lines
     try:
-        tree = ast.parse(source, mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # advice to writers of Python, such as on "1if"
+            tree = ast.parse(source, mode="eval")
     except SyntaxError as error:
         offset = _offset(source, error.lineno or 1, (error.offset or 1) - 1) - 1
         raise RuleSyntaxError(f"{_at(text, offset)}: {error.msg}") from None
@@ -248,7 +251,7 @@ class _Builder:
                 return self._constant(node)
             case ast.Name(id=name):
                 if not _NAME.fullmatch(self._source(node)):
-                    raise self._refuse(node, f"a name of ASCII letters, digits and _, not {name!r}")
+                    raise self._refuse(node, "expected a name of lower-case letters, digits and _")
                 return Name(name)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return Negate(self.build(operand, below))
@@ -288,13 +291,13 @@ class _Builder:
         written = self._source(node)
         if isinstance(node.value, str):
             if not _STRING.fullmatch(written):
-                raise self._refuse(node, "a level in one pair of quotes")
+                raise self._refuse(node, "expected a level in one pair of quotes")
             return Level(node.value)
         if len(written) > LONGEST_LITERAL:
-            raise self._refuse(node, f"a number of at most {LONGEST_LITERAL} characters")
+            raise self._refuse(node, f"expected a number of at most {LONGEST_LITERAL} characters")
         if isinstance(node.value, int | float) and _NUMBER.fullmatch(written):
             return Number(written)
-        raise self._refuse(node, "a finite decimal such as 2 or 0.5, a level in quotes, or a name")
+        raise self._refuse(node, "expected a finite decimal such as 2 or 0.5, a level in quotes, or a name")
 
     def _source(self, node: ast.expr) -> str:
         return ast.get_source_segment(self.source, node) or ""
@@ -318,7 +321,7 @@ def _check_brackets(text: str) -> None:
             depth += 1
         elif character in ")]}":
             depth -= 1
-        elif character == "#" or ord(character) == 0:
+        elif character == "#" or (character < " " and character not in "\n\t"):
             raise RuleSyntaxError(f"{_at(text, position)}: found {character!r}, which is not in the language")
         if depth > DEEPEST_NESTING:
             raise RuleSyntaxError(f"{_at(text, position)}: brackets are nested more than {DEEPEST_NESTING} deep")
@@ -326,7 +329,9 @@ def _check_brackets(text: str) -> None:
             raise RuleSyntaxError(f"{_at(text, position)}: found {character!r} without its opening bracket")
         position += 1
     if depth:
-        raise RuleSyntaxError(f"{_at(text, len(text))}: {depth} opening bracket(s) are never closed")
+        raise RuleSyntaxError(
+            f"{_at(text, len(text))}: {depth} opening bracket(s) never closed, expected as many closing ones"
+        )
 
 
 def _offset(source: str, line: int, column_in_bytes: int) -> int:

@@ -1,8 +1,9 @@
 """Types of the rule language: every expression is a number, a boolean or a level of a known set.
 
-A level set is known by its names in order; two attributes that list the same levels share their type. A quoted level
-has the type of what it stands beside, and is checked to be one of its levels. A part whose type is not known, because
-the thing it names has faults of its own, passes everywhere: one fault is reported once. What is not here: values.
+A level set is known by its names: attributes and tables that have the same levels, in any order, share their type. A
+quoted level has the type of what it stands beside, and is checked to be one of its levels. A part whose type is not
+known, because the thing it names has faults of its own, passes everywhere: one fault is reported once. What is not
+here: values.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class _Checker:
                 if level not in second.levels:
                     self.report(f"found the level {shorten(level)}, expected {second}")
             return second
-        if first.levels != second.levels:
+        if set(first.levels) != set(second.levels):  # the rows of a table may name them in another order
             self.report(f"found {first} and {second} as {what}, expected levels of the same set")
             return UNKNOWN
         return first

@@ -48,7 +48,10 @@ class Attribute:
 
 @frozen
 class Residual:
-    """A hidden number, independent of the attributes; `scales` are where the world is checked."""
+    """A hidden number, independent of the attributes; `scales` are where the world is checked.
+
+    0 is always among its values, with probability 0 when the file does not name it: scaling moves mass there.
+    """
 
     name: str
     literals: tuple[str, ...]
