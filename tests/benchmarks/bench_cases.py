@@ -71,9 +71,8 @@ def main() -> None:
     exact, plain = draw_exactly(cases), draw_with_numpy(cases)
     print(f"{cases:,} cases of peer-review, low; CPU seconds\n")
     print("| what | CPU s | cases per s | peak memory |\n|---|---:|---:|---:|")
-    print(
-        f"| task folder: draws, memos, requests and targets | {seconds:.1f} | {cases / seconds:,.0f} | {memory:.0f} MB |"
-    )
+    rate = f"{cases / seconds:,.0f}"
+    print(f"| task folder: draws, memos, requests and targets | {seconds:.1f} | {rate} | {memory:.0f} MB |")
     print(f"| exact draws alone, in columns | {exact:.2f} | {cases / exact:,.0f} | |")
     print(f"| plain NumPy sampler of the same columns (floats) | {plain:.2f} | {cases / plain:,.0f} | |")
     print(f"\nexact draws take {exact / plain:.1f} times a plain sampler; the bar is 300 MB for one million cases")
