@@ -36,6 +36,7 @@ from exactworlds.spec.resolve import (
 )
 from exactworlds.spec.resolve_rules import (
     Scope,
+    check_digits,
     check_tables_used,
     resolve_derived,
     resolve_rule,
@@ -114,6 +115,10 @@ def parse_world(data: bytes, file: str | Path = "<text>") -> World:
     trees = [entry.expression for entry in derived] + ([expression] if expression else [])
     if expression and not findings.broken:
         check_tables_used(tables, trees, findings)
+        numbers = {name: entry.levels for name, entry in attributes.items() if entry.is_number}
+        if residual:
+            numbers[residual.name] = residual.literals
+        check_digits(numbers, tables, derived, expression, findings)
     settings = resolve_settings(sections["setting"], attributes, derived, residual, findings)
     derived_by_name = {entry.name: entry for entry in derived}
     check_shown(sections["shown"], attributes, derived_by_name, findings)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from exactworlds.errors import shorten
+from exactworlds.spec.magnitude import MOST_DIGITS, digits_of, digits_of_literals
 from exactworlds.spec.resolve import Findings
 from exactworlds.spec.rules import Expression, Lookup, RuleSyntaxError, children, names_in, parse_rule
 from exactworlds.spec.typing import BOOLEAN, NUMBER, UNKNOWN, LevelType, TableType, Type, infer_type
 from exactworlds.spec.world import Attribute, Derived, Residual, Setting, Table
 
-__all__ = ["resolve_derived", "resolve_rule", "resolve_settings"]
+__all__ = ["Scope", "check_digits", "check_tables_used", "resolve_derived", "resolve_rule", "resolve_settings"]
 
 _SETTING = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
 
@@ -158,6 +159,35 @@ def resolve_settings(
                 findings.add(place, f"found the unknown attribute {shorten(name)}, expected one of: {known}")
         settings[setting] = Setting(setting, visible)
     return settings
+
+
+def check_digits(
+    names: Mapping[str, Sequence[str]],
+    tables: Mapping[str, Table],
+    derived: tuple[Derived, ...],
+    rule: Expression,
+    findings: Findings,
+) -> None:
+    """Refuses expressions whose values could need more digits than any rule has a use for.
+
+    `names` gives the literals of every number-valued attribute and of the residual.
+    """
+    digits = {name: digits_of_literals(literals) for name, literals in names.items()}
+    for where, name, tree in [
+        *((f"derived.{e.name}", e.name, e.expression) for e in derived),
+        ("rule.positive", "", rule),
+    ]:
+        largest = max((digits_of(part, digits, tables).total for part in _parts_of(tree)), default=0)
+        if largest > MOST_DIGITS:
+            findings.add(where, f"its values can have {largest:,} digits, expected at most {MOST_DIGITS:,}")
+            return  # whatever reads it has more still
+        digits[name] = digits_of(tree, digits, tables)
+
+
+def _parts_of(tree: Expression) -> Iterator[Expression]:
+    yield tree
+    for child in children(tree):
+        yield from _parts_of(child)
 
 
 def check_tables_used(tables: Mapping[str, Table], expressions: list[Expression], findings: Findings) -> None:
