@@ -5,21 +5,21 @@ Use it alone: `from exactworlds.metrics import brier_score`. It imports NumPy an
 Every quantity has up to three forms, told apart by their names:
 
 `*_formula`
-    the bare scalar formula: field arithmetic and comparisons only, so that the same function runs on Fractions,
-    floats and the symbols of a prover. It checks nothing.
+    the bare scalar formula: field arithmetic and comparisons only, so that the same function runs on
+    Fractions, floats and the symbols of a prover. It checks nothing.
 `*_array`
     where a formula branches, its twin on arrays, batched over the leading axes. It checks nothing.
 no suffix
-    the function to call. It checks every argument (range, sum, shape, kind, NaN, infinity, emptiness) and raises
-    `InvalidArgument` with the argument, the index, the value and what was expected.
+    the function to call. It checks every argument (range, sum, shape, kind, NaN, infinity, emptiness) and
+    raises `InvalidArgument` with the argument, the index, the value and what was expected.
 
 Fractions, integers and text such as "0.28" or "7/25" give exact results; floats give floats. One exact
-non-integer makes the whole call exact, and a float in it stands for the decimal that repr prints. Policies, exact
-curves, snapshots and coherence are always exact. Class axes are last and in canonical order: the sorted
+non-integer makes the whole call exact, and a float in it stands for the decimal that repr prints. Policies,
+exact curves, snapshots and coherence are always exact. Class axes are last and in canonical order: the sorted
 categories, (no, yes) for a binary question; a `_binary` function takes the probability of yes. Logarithms are
-natural unless the name says bits. Nothing is clipped, renormalised or defaulted in silence; what has no value is
-`Undefined`, never NaN, `None` or text. `chosen` in a docstring marks a convention that the papers do not state;
-P1 is the first of the two papers, P2 the second.
+natural unless the name says bits. Nothing is clipped, renormalised or defaulted in silence; what has no value
+is `Undefined`, never NaN, `None` or text. `chosen` in a docstring marks a convention that the papers do not
+state; P1 is the first of the two papers, P2 the second.
 """
 
 from exactworlds.errors import InvalidArgument

@@ -36,6 +36,7 @@ __all__ = [
     "check_simplex",
     "is_exact",
     "one_dimensional",
+    "place_of",
     "read",
     "read_exact",
     "result",
@@ -123,7 +124,7 @@ def _kind(raw: Array, argument: str) -> str:
             kind = kind if kind == "exact" else "float"
         elif isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
             expected = "rows of one length" if isinstance(value, list | tuple | np.ndarray) else NUMBER
-            raise InvalidArgument(argument, value, expected, _place(index))
+            raise InvalidArgument(argument, value, expected, place_of(index))
     return kind
 
 
@@ -134,13 +135,14 @@ def _floats(raw: Array) -> Array:
 def _fractions(raw: Array, argument: str) -> Array:
     out = np.empty(raw.shape, dtype=object)
     for index, value in np.ndenumerate(raw):
-        out[index] = as_fraction(value, argument=argument, index=_place(index))
+        out[index] = as_fraction(value, argument=argument, index=place_of(index))
     return out
 
 
-def _place(index: Sequence[int] | tuple[Any, ...]) -> object:
-    if not index:
-        return None
+def place_of(index: Sequence[int]) -> object:
+    """An index as messages show it: an integer, several joined by commas, nothing for a single value."""
+    if len(index) <= 1:
+        return int(index[0]) if index else None
     return ", ".join(str(int(i)) for i in index)
 
 
@@ -155,7 +157,7 @@ def check_interval(array: Array, *, argument: str, low: object, high: object, ex
     bad = np.atleast_1d(~((array >= low) & (array <= high)))
     index = _first(bad)
     found = np.atleast_1d(array)[index]
-    raise InvalidArgument(argument, _shown(found), expected, _place(index) if array.ndim else None)
+    raise InvalidArgument(argument, _shown(found), expected, place_of(index) if array.ndim else None)
 
 
 def check_probability(array: Array, *, argument: str) -> None:
@@ -180,7 +182,7 @@ def check_simplex(array: Array, *, argument: str) -> None:
     index = _first(~good)
     found = f"a sum of {_shown(np.atleast_1d(sums)[index])}"
     raise InvalidArgument(
-        argument, found, "class probabilities that sum to 1", _place(index) if array.ndim > 1 else None
+        argument, found, "class probabilities that sum to 1", place_of(index) if array.ndim > 1 else None
     )
 
 

@@ -43,6 +43,8 @@ def log_of_exact(value: Fraction) -> float:
         smaller(2 * value, 4 - 2 * value) > 1
     ):  # within (1/2, 3/2): the difference from 1 is exact before it is rounded
         return math.log1p(float(value - 1))
+    if Fraction(1, 2**1000) < value < 2**1000:
+        return math.log(float(value))
     return math.log(value.numerator) - math.log(value.denominator)
 
 

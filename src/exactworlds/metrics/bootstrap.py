@@ -289,7 +289,8 @@ def paired_bootstrap(
 
     Examples
     --------
-    >>> out = paired_bootstrap({"gap": mean_statistic([0.0, 1.0, 1.0, 1.0])}, strata=["a", "a", "b", "b"], seed=7)
+    >>> gap = mean_statistic([0.0, 1.0, 1.0, 1.0])
+    >>> out = paired_bootstrap({"gap": gap}, strata=["a", "a", "b", "b"], seed=7)
     >>> out["gap"].estimate, out["gap"].low, out["gap"].high, out["gap"].dropped
     (0.75, 0.5, 1.0, 0)
     """
@@ -419,7 +420,8 @@ def bootstrap_function(
 
     Examples
     --------
-    >>> out = bootstrap_function(lambda counts: float(counts[0] > 0), strata=["a", "a"], replicates=100, seed=3)
+    >>> drawn = lambda counts: float(counts[0] > 0)
+    >>> out = bootstrap_function(drawn, strata=["a", "a"], replicates=100, seed=3)
     >>> out.estimate, out.low, out.high
     (1.0, 0.0, 1.0)
     """

@@ -375,7 +375,9 @@ def expected_calibration_error_binary(
     """`expected_calibration_error` for reports and targets that are the probability of yes; confidence is
     max(p, 1 − p).
 
-    Formula and claim as there (F.ece). Shapes: (n), and (n). Raises `InvalidArgument` as `confidences_binary`
+    Formula: `calibration_error` of v = max(p, 1 − p).
+
+    Claim: F.ece. Shapes: (n), and (n). Raises `InvalidArgument` as `confidences_binary`
     does.
 
     >>> expected_calibration_error_binary(report=["0.2", "0.9"], target=["0.3", "0.9"], bins=10)

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class ExactCurve:
         """The exact area under the curve over (low, high)."""
         edges = (self.low, *self.breakpoints, self.high)
         out = Fraction(0)
-        for (alpha, beta), a, b in zip(self.segments, edges[:-1], edges[1:], strict=True):
+        for (alpha, beta), (a, b) in zip(self.segments, pairwise(edges), strict=True):
             out += (b - a) * (alpha + beta * (a + b) / 2)
         return out
 
@@ -121,7 +122,7 @@ def exact_curve(
     for loss, own, weight in zip(losses, breakpoints, weights, strict=True):
         inner = sorted({x for x in own if low < x < high})
         edges = [low, *inner, high]
-        pieces = [_affine(loss, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        pieces = [_affine(loss, a, b) for a, b in pairwise(edges)]
         alpha, beta = alpha + weight * pieces[0][0], beta + weight * pieces[0][1]
         for x, before, after in zip(inner, pieces, pieces[1:], strict=False):
             change = changes.setdefault(x, [Fraction(0), Fraction(0), Fraction(0)])

@@ -30,6 +30,7 @@ from exactworlds.metrics._arguments import (
     check_probability,
     check_simplex,
     is_exact,
+    place_of,
     read,
     result,
 )
@@ -89,7 +90,7 @@ def exact_decimals(values: object) -> Value:
         raise InvalidArgument("values", "an empty array", "at least one value")
     out = np.empty(raw.shape, dtype=object)
     for index, value in np.ndenumerate(raw):
-        out[index] = as_fraction(value, argument="values", index=", ".join(map(str, index)) or None)
+        out[index] = as_fraction(value, argument="values", index=place_of(index))
     return result(out)
 
 

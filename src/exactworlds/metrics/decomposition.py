@@ -156,7 +156,8 @@ def binned_brier_decomposition(
     --------
     >>> d = binned_brier_decomposition(
     ...     report=[["0.9", "0.1"], ["0.7", "0.3"]], target=[[1, 0], [0, 1]], bin_of=[0, 0])
-    >>> d.three_terms == d.score, d.three_terms + d.within_bin_variance - 2 * d.within_bin_covariance == d.score
+    >>> five_terms = d.three_terms + d.within_bin_variance - 2 * d.within_bin_covariance
+    >>> d.three_terms == d.score, five_terms == d.score
     (False, True)
     """
     p, q, w = _rows(report, target, weights)

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 POLICIES = ("event", "choice", "random", "mean", "agreement", "defer", "oracle")
-"""The policies by name. The repeat controls are `mean` and `agreement` with the event's repeat as second report."""
+"""The policies by name. A repeat control is `mean` or `agreement` with the repeat as second report."""
 
 REQUESTS = MappingProxyType(
     {
@@ -220,8 +220,9 @@ def policy_losses(
 
     Examples
     --------
-    >>> policy_losses(policy="choice", event=["0.84"], choice=["0.97"], target=["220/317"], cost="0.1").tolist()
-    [Fraction(97, 317)]
+    >>> root = {"event": ["0.84"], "choice": ["0.97"], "target": ["220/317"], "cost": "0.1"}
+    >>> policy_losses(policy="event", **root).tolist(), policy_losses(policy="choice", **root).tolist()
+    ([Fraction(1, 10)], [Fraction(97, 317)])
     """
     check_choice(policy, argument="policy", choices=POLICIES)
     p, r = _reports(event, choice)

@@ -199,7 +199,8 @@ def mixture_law(laws: Sequence[Law], *, weights: Sequence[Fraction]) -> dict[Fra
 
     Examples
     --------
-    >>> mixture_law([{Fraction(0): Fraction(1)}, {Fraction(1): Fraction(1)}], weights=[Fraction(1), Fraction(3)])
+    >>> laws = [{Fraction(0): Fraction(1)}, {Fraction(1): Fraction(1)}]
+    >>> mixture_law(laws, weights=[Fraction(1), Fraction(3)])
     {Fraction(0, 1): Fraction(1, 4), Fraction(1, 1): Fraction(3, 4)}
     """
     mass = total(weights)
