@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -49,7 +49,12 @@ REFUSED: list[tuple[Callable[[], Any], str, object, str]] = [
     (lambda: metrics.brier_score_binary(report=None, target=0.5), "report", None, "a number"),
     (lambda: metrics.brier_score_binary(report="a", target=0.5), "report", None, "exact number"),
     (lambda: metrics.brier_score_binary(report={"a": 1}, target=0.5), "report", None, "sequence"),
-    (lambda: metrics.brier_score_binary(report=np.float32([0.5]), target=[0.5]), "report", None, "float64"),
+    (
+        lambda: metrics.brier_score_binary(report=np.array([0.5], dtype=np.float32), target=[0.5]),
+        "report",
+        None,
+        "float64",
+    ),
     (lambda: metrics.brier_score_binary(report=np.array([True]), target=[0.5]), "report", None, "float64"),
     (lambda: metrics.realised_log_loss(report=[[0.5, 0.5]], label=[2]), "label", 0, "a class in 0 … 1"),
     (lambda: metrics.realised_log_loss(report=[[0.5, 0.5]], label=[-1]), "label", 0, "a class in 0 … 1"),
@@ -74,7 +79,12 @@ REFUSED: list[tuple[Callable[[], Any], str, object, str]] = [
     (lambda: metrics.coverage([0, 1], weights=[0, 0]), "weights", None, "positive"),
     (lambda: metrics.coverage([0, 1], weights=[1.0, NAN]), "weights", 1, "finite"),
     (lambda: metrics.calibration_error(confidence=[0.5], accuracy=[1], bins=0), "bins", None, "at least 1"),
-    (lambda: metrics.calibration_error(confidence=[0.5], accuracy=[1], bins=1.5), "bins", None, "an integer"),
+    (
+        lambda: metrics.calibration_error(confidence=[0.5], accuracy=[1], bins=cast(int, 1.5)),
+        "bins",
+        None,
+        "an integer",
+    ),
     (
         lambda: metrics.calibration_error(confidence=[0.5], accuracy=[1], bins=5, strategy="x"),
         "strategy",

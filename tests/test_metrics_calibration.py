@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +96,7 @@ def test_fixed_bins_by_brute_force(
         expected += abs(sum((weights[i] * (v[i] - a[i]) for i in inside), Fraction(0)))
     expected /= sum(weights)
     assert metrics.calibration_error(confidence=v, accuracy=a, bins=bins, weights=weights) == expected
-    floats = {"confidence": [float(x) for x in v], "accuracy": [float(x) for x in a]}
+    floats: Any = {"confidence": [float(x) for x in v], "accuracy": [float(x) for x in a]}
     found = metrics.calibration_error(**floats, bins=bins, weights=[float(w) for w in weights])
     if bins != 15:
         assert found == pytest.approx(float(expected), abs=1e-14)
@@ -102,11 +104,11 @@ def test_fixed_bins_by_brute_force(
 
 @given(points, st.integers(1, 5), st.randoms(use_true_random=False))
 def test_equal_frequency_bins_by_dividing_every_row(
-    rows: list[tuple[Fraction, Fraction]], bins: int, random
-) -> None:  # type: ignore[no-untyped-def]
-    """Each row cut into `bins` equal crumbs that carry their value's mean accuracy; each bin is len(rows) crumbs."""
+    rows: list[tuple[Fraction, Fraction]], bins: int, random: Random
+) -> None:
+    """Each row is cut into `bins` crumbs with its value's mean accuracy; a bin is as many crumbs as rows."""
     v, a = [r[0] for r in rows], [r[1] for r in rows]
-    mean = {x: sum(b for y, b in rows if y == x) / sum(y == x for y, _ in rows) for x in v}
+    mean = {x: sum((b for y, b in rows if y == x), Fraction(0)) / sum(y == x for y, _ in rows) for x in v}
     crumbs = [x - mean[x] for x in sorted(v) for _ in range(bins)]
     n = len(rows)
     expected = sum((abs(sum(crumbs[b * n : (b + 1) * n], Fraction(0))) for b in range(bins)), Fraction(0)) / (
@@ -178,7 +180,7 @@ def test_binary_reports_are_two_class_reports(rows: list[tuple[Fraction, Fractio
     two, goal = [[1 - x, x] for x in p], [[1 - x, x] for x in q]
     for strategy in ("fixed", "equal_frequency"):
         for bins in (3, 10):
-            kind = {"bins": bins, "strategy": strategy}
+            kind: Any = {"bins": bins, "strategy": strategy}
             by_target = metrics.expected_calibration_error(report=two, target=goal, **kind)
             by_label = metrics.expected_calibration_error(report=two, label=labels, **kind)
             assert metrics.expected_calibration_error_binary(report=p, target=q, **kind) == by_target

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactworlds import metrics
-from exactworlds.metrics import decisions, regret
+from exactworlds.metrics import decisions, regrets
 from exactworlds.metrics.decisions import DEFER, NO, YES
 from metric_strategies import (
     TINY,
@@ -173,7 +173,7 @@ def test_the_regret_bound_is_attained() -> None:
             == tv / (1 - cost)
             == metrics.regret_bound(tv=tv, cost=cost)
         )
-    assert regret.regret_bound_formula(Fraction(1, 4), Fraction(3, 4)) == Fraction(1, 2)
+    assert regrets.regret_bound_formula(Fraction(1, 4), Fraction(3, 4)) == Fraction(1, 2)
     assert metrics.regret_bound(tv=0.09, cost="0.1") == pytest.approx(0.1)
 
 

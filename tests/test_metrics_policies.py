@@ -200,9 +200,9 @@ def test_no_such_identity_for_three_classes() -> None:
         (Fraction(3, 10), Fraction(3, 10), Fraction(4, 10)),
     )
     other = (Fraction(2, 10), Fraction(1, 10), Fraction(7, 10))
-    goal = (Fraction(1, 2), Fraction(1, 10), Fraction(4, 10))
-    assert area(report, goal) == area(other, goal)
-    assert metrics.brier_score(report=report, target=goal) != metrics.brier_score(report=other, target=goal)
+    third = (Fraction(1, 2), Fraction(1, 10), Fraction(4, 10))
+    assert area(report, third) == area(other, third)
+    assert metrics.brier_score(report=report, target=third) != metrics.brier_score(report=other, target=third)
     assert 4 * area(report, target) != metrics.brier_score(report=report, target=target)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import pytest
@@ -16,7 +18,12 @@ from metric_strategies import decimals, weights_of
 rows_with_levels = st.lists(
     st.tuples(decimals(1), decimals(1), st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=6
 )
+Row = tuple[Fraction, Fraction, str, str]
 LEVELS = {"size": "ab", "kind": "xyz"}
+
+
+def has(column: int, level: str, row: Row) -> bool:
+    return row[column] == level
 
 
 def groups_of(rows: list[tuple[Fraction, Fraction, str, str]]) -> dict[str, object]:
@@ -36,9 +43,9 @@ def test_the_largest_witness_by_brute_force(
     )
     values: dict[tuple[str, tuple[Fraction, Fraction] | None], Fraction] = {}
     intervals = [None, *((Fraction(b, 10), Fraction(b + 1, 10)) for b in range(10))]
-    members = {"everyone": lambda r: True}
-    members |= {f"size={s}": (lambda r, s=s: r[2] == s) for s in "ab"}
-    members |= {f"kind={s}": (lambda r, s=s: r[3] == s) for s in "xyz"}
+    members: dict[str, Callable[[Row], bool]] = {"everyone": lambda row: True}
+    members |= {f"size={s}": partial(has, 2, s) for s in "ab"}
+    members |= {f"kind={s}": partial(has, 3, s) for s in "xyz"}
     for (name, inside), interval in product(members.items(), intervals):
         total = Fraction(0)
         for row, w in zip(rows, weights, strict=True):
@@ -89,5 +96,5 @@ def test_undeclared_levels_are_refused() -> None:
 
 def test_the_hoeffding_bound() -> None:
     bound = metrics.hoeffding_bound(rows=800, witnesses=110, alpha="0.1")
-    # P(|mean − its expectation| ≥ t) ≤ 2 exp(−2 n t² / (1 − (−1))²) for each witness; all of them together use up α
+    # P(|mean − its expectation| ≥ t) ≤ 2 exp(−2 n t² / (1 − (−1))²) for each witness; together they use up α
     assert 110 * 2 * math.exp(-2 * 800 * bound**2 / 4) == pytest.approx(0.1)

@@ -142,7 +142,7 @@ from exactworlds.metrics.policies import (
     policy_coverage,
     policy_losses,
 )
-from exactworlds.metrics.regret import (
+from exactworlds.metrics.regrets import (
     decision_margin,
     decision_margin_binary,
     headroom,

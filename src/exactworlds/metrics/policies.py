@@ -31,7 +31,7 @@ from exactworlds.metrics.decisions import (
     binary_action_formula,
     binary_loss_formula,
 )
-from exactworlds.metrics.regret import binary_oracle_loss_formula
+from exactworlds.metrics.regrets import binary_oracle_loss_formula
 
 __all__ = [
     "POLICIES",

@@ -166,7 +166,9 @@ def selective_retention(
         part = Fraction(1) if left >= mass else left / mass
         for index in levels[value]:
             kept[index] = part
-        left = left - part * mass
+        if part < 1:
+            break
+        left = left - mass
     return kept
 
 
