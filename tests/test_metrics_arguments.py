@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import pkgutil
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -241,6 +243,40 @@ def test_every_public_function_states_formula_claim_and_example(name: str) -> No
         assert "Formula:" in text or name in {"reject_grid", "exact_decimals"}
 
 
+NOT_SYMBOLIC = {
+    "isinstance",
+    "float",
+    "int",
+    "abs",
+    "max",
+    "min",
+    "round",
+    "hash",
+    "set",
+    "dict",
+    "np",
+    "Fraction",
+}
+
+
+def test_bare_formulas_use_arithmetic_and_comparisons_only() -> None:
+    """What a symbol could not go through: types, conversions, NumPy, and builtins that hide a branch."""
+    counted_votes = {"tie_error_formula"}  # integers in, a Fraction out: nothing symbolic about it
+    found = 0
+    for name in MODULES:
+        file = importlib.import_module(f"exactworlds.metrics.{name}").__file__
+        for node in ast.walk(ast.parse(Path(str(file)).read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef) or not node.name.endswith("_formula"):
+                continue
+            calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+            used = {part.id for call in calls for part in ast.walk(call) if isinstance(part, ast.Name)}
+            assert node.name in counted_votes or not used & NOT_SYMBOLIC, (
+                f"{node.name} uses {used & NOT_SYMBOLIC}"
+            )
+            found += 1
+    assert found > 50
+
+
 def test_the_import_needs_numpy_and_the_standard_library_only() -> None:
     script = (
         "import sys, time\n"
@@ -269,5 +305,5 @@ def test_the_import_needs_numpy_and_the_standard_library_only() -> None:
 
 def _with_path(script: str) -> str:
     """An isolated interpreter does not see PYTHONPATH; it is told where the package is, and nothing else."""
-    home = str(__import__("pathlib").Path(metrics.__file__).parents[2])
+    home = str(Path(metrics.__file__).parents[2])
     return f"import sys\nsys.path.insert(0, {home!r})\n" + script

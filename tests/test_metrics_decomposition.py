@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactworlds import metrics
+from exactworlds.metrics import decomposition
 from metric_strategies import distributions, weights_of
 
 Vector = tuple[Fraction, ...]
@@ -56,6 +57,17 @@ def test_the_terms_have_their_meaning_and_add_up(
         found.irreducible,
     ):
         assert term >= 0
+    scalar = decomposition.brier_decomposition_formula(
+        [a for _, a, _ in kept], [b for _, _, b in kept], [w for w, _, _ in kept]
+    )
+    assert scalar == (
+        found.score,
+        found.reliability,
+        found.resolution,
+        found.uncertainty,
+        found.grouping_loss,
+        found.irreducible,
+    )
     pf, qf = np.array(p, dtype=float), np.array(q, dtype=float)
     floats = metrics.brier_decomposition(report=pf, target=qf, weights=[float(w) for w in weights])
     for name in ("score", "reliability", "resolution", "uncertainty", "grouping_loss", "irreducible"):

@@ -107,6 +107,9 @@ def test_binary_forms_are_the_two_class_forms(p: Fraction, q: Fraction, y: int) 
         report=two, target=goal
     )
     assert 2 * metrics.brier_score_binary(report=p, target=q) == metrics.brier_score(report=two, target=goal)
+    assert scores.realised_brier_score_binary_formula(p, y) == metrics.realised_brier_score_binary(
+        report=p, label=y
+    )
     assert 2 * metrics.realised_brier_score_binary(report=p, label=y) == metrics.realised_brier_score(
         report=two, label=y
     )
@@ -136,6 +139,7 @@ def test_brier_is_the_mean_over_outcomes_of_the_squared_distance(pair: Pair) -> 
     assert metrics.brier_score(report=report, target=target) == expectation(target, by_outcome)
     realised = [metrics.realised_brier_score(report=report, label=y) for y in range(len(report))]
     assert realised == by_outcome
+    assert [scores.realised_brier_score_formula(report, y) for y in range(len(report))] == by_outcome
     assert 0 <= metrics.brier_score(report=report, target=target) <= 2
     excess = metrics.brier_score(report=report, target=target) - metrics.brier_score(
         report=target, target=target
@@ -355,6 +359,16 @@ def test_means_are_exact_and_floats_agree(values: list[Fraction], data: st.DataO
     assert exact.count == sum(w > 0 for w in weights)
     floats = metrics.weighted_mean([float(v) for v in values], weights=weights)
     assert floats.value == pytest.approx(float(exact.value), abs=1e-15)
+
+
+@given(rows_of(unit_fractions()))
+def test_runs_that_differ_only_in_seed(values: list[Fraction]) -> None:
+    mean, spread = metrics.seed_summary(values)
+    assert mean == pytest.approx(float(np.mean([float(v) for v in values])))
+    if len(values) == 1:
+        assert isinstance(spread, metrics.Undefined)
+    else:
+        assert spread == pytest.approx(float(np.std([float(v) for v in values], ddof=1)), abs=1e-12)
 
 
 def test_means_carry_their_infinities() -> None:

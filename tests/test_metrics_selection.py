@@ -78,6 +78,19 @@ def test_the_retention_twin_equals_the_formula(
     assert kept.tolist() == selection.retention_formula(s, weights, share * sum(weights))
 
 
+@given(scored, unit_fractions(), st.data())
+def test_the_selective_loss_by_splitting_each_root(
+    rows: list[tuple[Fraction, bool]], share: Fraction, data: st.DataObject
+) -> None:
+    weights = data.draw(weights_of(len(rows)))
+    losses, cost = [r[0] for r in rows], Fraction(1, 10)
+    kept = metrics.selective_retention(score=losses, retain=share, weights=weights)
+    found = metrics.selective_loss(loss=losses, retained=kept, cost=cost, weights=weights)
+    total = sum(weights)
+    acting = sum((w * k * loss for w, k, loss in zip(weights, kept, losses, strict=True)), Fraction(0))
+    assert found == (acting + cost * (1 - share) * total) / total  # everyone is eligible, so the share is met
+
+
 def test_float_scores_are_ranked_as_decimals() -> None:
     scores = [0.1 + 0.2, 0.3]
     assert metrics.selective_retention(score=scores).tolist() == [0, 1]

@@ -120,6 +120,7 @@ from exactworlds.metrics.means import (
     Mean,
     StratumWeights,
     contrast,
+    seed_summary,
     stratum_weights,
     weighted_mean,
 )
@@ -167,6 +168,7 @@ from exactworlds.metrics.scores import (
 from exactworlds.metrics.selection import (
     area_under_curve,
     pareto_frontier,
+    selective_loss,
     selective_retention,
 )
 from exactworlds.metrics.shares import (
@@ -323,7 +325,9 @@ __all__ = [
     "reject_grid",
     "reliability_table",
     "resample_counts",
+    "seed_summary",
     "selected_class",
+    "selective_loss",
     "selective_retention",
     "snapshot_errors",
     "stratum_weights",

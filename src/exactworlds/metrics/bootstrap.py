@@ -352,8 +352,8 @@ class _Plan:
     """The columns of all statistics side by side, so that one product a stratum serves them all.
 
     Numerators come first, one column a statistic; then the masks (a single one if all statistics are valid at
-    the same roots); then the denominators of the ratios; then the places of infinite values, for statistics that
-    have any.
+    the same roots); then the denominators of the ratios; then the places of infinite values, where there
+    are any.
     """
 
     def __init__(self, statistics: Mapping[str, Statistic], rows: Array) -> None:

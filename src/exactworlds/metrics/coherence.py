@@ -45,6 +45,7 @@ __all__ = [
     "complement_sums",
     "difference_formula",
     "disagreement_share",
+    "disagreement_share_formula",
     "distribution_residual",
     "frechet_formula",
     "frechet_residual",
@@ -301,6 +302,15 @@ def mean_pair_error_formula(first: Real, second: Real, target: Real) -> Real:
     return (absolute(first - target) + absolute(second - target)) / 2
 
 
+def disagreement_share_formula(
+    first: Sequence[Real], second: Sequence[Real], target: Sequence[Real], weights: Sequence[Real]
+) -> Real:
+    """Σ w |p − p′|/2 / Σ w (|p − q| + |p′ − q|)/2."""
+    rows = list(zip(first, second, target, weights, strict=True))
+    gap = total(w * difference_formula(p, r) for p, r, _, w in rows) / 2
+    return gap / total(w * mean_pair_error_formula(p, r, q) for p, r, q, w in rows)
+
+
 def disagreement_share(
     *, first: object, second: object, target: object, weights: object = None
 ) -> Fraction | Undefined:
@@ -330,11 +340,10 @@ def disagreement_share(
         check_probability(array, argument=name)
     check_same_shape(first=p, second=r, target=q)
     w = as_weights(weights, shape=p.shape, exact=True)
-    rows = range(len(p))
-    error = total(w[i] * mean_pair_error_formula(p[i], r[i], q[i]) for i in rows)
-    if error == 0:
-        return Undefined("every report equals its target", {"roots": len(p)})
-    return Fraction(total(w[i] * difference_formula(p[i], r[i]) for i in rows) / (2 * error))
+    rows = [(p[i], r[i], q[i]) for i in range(len(p)) if w[i] > 0]
+    if all(a == c and b == c for a, b, c in rows):
+        return Undefined("every report equals its target", {"roots": len(rows)})
+    return Fraction(disagreement_share_formula(p.tolist(), r.tolist(), q.tolist(), w.tolist()))
 
 
 @dataclass(frozen=True)

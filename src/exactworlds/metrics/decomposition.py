@@ -27,12 +27,14 @@ from exactworlds.metrics._arguments import (
     is_exact,
     read,
 )
+from exactworlds.metrics._ordering import Real, total
 
 __all__ = [
     "BinnedBrierDecomposition",
     "BrierDecomposition",
     "binned_brier_decomposition",
     "brier_decomposition",
+    "brier_decomposition_formula",
     "one_hot",
 ]
 
@@ -87,6 +89,55 @@ def one_hot(label: object, *, classes: int) -> Array:
     y = as_label(label, argument="label", classes=count, shape=np.asarray(label).shape)
     out: Array = (y[..., np.newaxis] == np.arange(count)).astype(np.int8)
     return out
+
+
+def brier_decomposition_formula(
+    report: Sequence[Sequence[Real]], target: Sequence[Sequence[Real]], weights: Sequence[Real]
+) -> tuple[Real, Real, Real, Real, Real, Real]:
+    """Score, reliability, resolution, uncertainty, grouping loss, irreducible, by equal reports."""
+    first: list[int] = []
+    code: list[int] = []
+    for p in report:
+        group = 0
+        while group < len(first) and not _equal(report[first[group]], p):
+            group += 1
+        if group == len(first):
+            first.append(len(code))
+        code.append(group)
+    rows = list(zip(report, target, weights, strict=True))
+    mass = total(weights)
+    mean = _centre([q for _, q, _ in rows], weights)
+    inside = [
+        _centre([q for (_, q, _), c in zip(rows, code, strict=True) if c == g], _of(weights, code, g))
+        for g in range(len(first))
+    ]
+    shares = [total(_of(weights, code, g)) / mass for g in range(len(first))]
+    score = total(w * (_square(p, q) + total(x * (1 - x) for x in q)) for p, q, w in rows) / mass
+    reliability = total(s * _square(report[i], o) for s, i, o in zip(shares, first, inside, strict=True))
+    resolution = total(s * _square(o, mean) for s, o in zip(shares, inside, strict=True))
+    uncertainty = total(x * (1 - x) for x in mean)
+    grouping = total(w * _square(q, inside[g]) for (_, q, w), g in zip(rows, code, strict=True)) / mass
+    irreducible = total(w * total(x * (1 - x) for x in q) for _, q, w in rows) / mass
+    return score, reliability, resolution, uncertainty, grouping, irreducible
+
+
+def _equal(first: Sequence[Real], second: Sequence[Real]) -> bool:
+    return all(p == q for p, q in zip(first, second, strict=True))
+
+
+def _square(first: Sequence[Real], second: Sequence[Real]) -> Real:
+    return total((p - q) * (p - q) for p, q in zip(first, second, strict=True))
+
+
+def _of(weights: Sequence[Real], code: Sequence[int], group: int) -> list[Real]:
+    return [w for w, c in zip(weights, code, strict=True) if c == group]
+
+
+def _centre(vectors: Sequence[Sequence[Real]], weights: Sequence[Real]) -> list[Real]:
+    mass = total(weights)
+    return [
+        total(w * v[k] for v, w in zip(vectors, weights, strict=True)) / mass for k in range(len(vectors[0]))
+    ]
 
 
 def brier_decomposition(*, report: object, target: object, weights: object = None) -> BrierDecomposition:

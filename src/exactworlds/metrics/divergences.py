@@ -41,6 +41,7 @@ __all__ = [
     "accuracy_gap",
     "accuracy_gap_bound",
     "accuracy_gap_bound_from_tv",
+    "accuracy_gap_bound_from_tv_formula",
     "accuracy_gap_formula",
     "entropy_bits",
     "entropy_bits_binary",
@@ -50,9 +51,11 @@ __all__ = [
     "kl_nats_array",
     "kl_nats_binary",
     "pinsker_bound",
+    "pinsker_bound_formula",
     "total_variation",
     "total_variation_array",
     "total_variation_binary",
+    "total_variation_binary_formula",
     "total_variation_formula",
 ]
 
@@ -95,6 +98,11 @@ def total_variation(*, report: object, target: object) -> Value:
     return result(total_variation_array(p, q))
 
 
+def total_variation_binary_formula(report: Real, target: Real) -> Real:
+    """|p − q|."""
+    return absolute(report - target)
+
+
 def total_variation_binary(*, report: object, target: object) -> Value:
     """`total_variation` for reports and targets that are the probability of yes.
 
@@ -115,6 +123,8 @@ def total_variation_binary(*, report: object, target: object) -> Value:
     Fraction(1157, 7925)
     """
     p, q = binary_pair(report, target)
+    if is_exact(p):
+        return apply_rows(total_variation_binary_formula, p, q, core=0)
     return result(np.abs(p - q))
 
 
@@ -277,6 +287,11 @@ def _entropy_bits(q: Array) -> Value:
     return result(0.0 - (q * logs).sum(axis=-1))
 
 
+def pinsker_bound_formula(tv: Real) -> Real:
+    """2·TV²."""
+    return 2 * tv * tv
+
+
 def pinsker_bound(tv: object) -> Value:
     """The least KL divergence, in nats, that a total variation distance allows.
 
@@ -300,7 +315,7 @@ def pinsker_bound(tv: object) -> Value:
     """
     (distance,) = read(tv=tv)
     check_probability(distance, argument="tv")
-    return result(2 * distance * distance)
+    return result(pinsker_bound_formula(distance))
 
 
 def accuracy_gap_formula(report: Sequence[Real], target: Sequence[Real]) -> Real:
@@ -361,6 +376,11 @@ def accuracy_gap_bound(kl_nats: object) -> Value:
     return result(np.sqrt(2.0 * kl))
 
 
+def accuracy_gap_bound_from_tv_formula(tv: Real) -> Real:
+    """2·TV."""
+    return 2 * tv
+
+
 def accuracy_gap_bound_from_tv(tv: object) -> Value:
     """The largest accuracy gap that a total variation distance allows.
 
@@ -382,4 +402,4 @@ def accuracy_gap_bound_from_tv(tv: object) -> Value:
     """
     (distance,) = read(tv=tv)
     check_probability(distance, argument="tv")
-    return result(2 * distance)
+    return result(accuracy_gap_bound_from_tv_formula(distance))

@@ -22,6 +22,7 @@ from exactworlds.metrics._arguments import (
     is_exact,
     one_dimensional,
     read,
+    read_exact,
 )
 from exactworlds.metrics._ordering import Real, total
 from exactworlds.metrics.undefined import Undefined
@@ -30,6 +31,7 @@ __all__ = [
     "Mean",
     "StratumWeights",
     "contrast",
+    "seed_summary",
     "stratum_weight_formula",
     "stratum_weights",
     "weighted_mean",
@@ -132,9 +134,6 @@ def weighted_mean(values: object, *, weights: object = None) -> Mean:
     >>> weighted_mean([0.5, 1.5]), weighted_mean([0.5, float("inf")])
     (Mean(value=1.0, infinite=0, count=2), Mean(value=inf, infinite=1, count=2))
     """
-    if isinstance(values, Sequence) and not isinstance(values, str):
-        if any(isinstance(value, float) for value in values):
-            values = np.array([float(value) for value in values])
     (v,) = read(values=values)
     one_dimensional(v, argument="values")
     if is_exact(v):
@@ -151,6 +150,33 @@ def weighted_mean(values: object, *, weights: object = None) -> Mean:
     infinite = int(np.count_nonzero(keep & (v == math.inf)))
     value = math.inf if infinite else float(np.dot(w[keep], v[keep]) / w.sum())
     return Mean(value, infinite, int(np.count_nonzero(keep)))
+
+
+def seed_summary(values: object) -> tuple[float, float | Undefined]:
+    """The mean of runs that differ only in their seed, and their sample standard deviation.
+
+    Formula: v̄ and √(Σ (v − v̄)² / (n − 1)).
+
+    Claim: F (runs that differ only in seed).
+
+    Convention: ddof 1; the deviation of a single run is `Undefined`.
+
+    Raises
+    ------
+    InvalidArgument
+        For no value, a NaN or an infinity.
+
+    Examples
+    --------
+    >>> seed_summary([1.0, 2.0, 3.0])
+    (2.0, 1.0)
+    """
+    (v,) = read_exact(values=values)
+    one_dimensional(v, argument="values")
+    mean = Fraction(total(v)) / len(v)
+    if len(v) == 1:
+        return float(mean), Undefined("one run has no spread", {"runs": 1})
+    return float(mean), math.sqrt(Fraction(total((x - mean) * (x - mean) for x in v)) / (len(v) - 1))
 
 
 def contrast(first: Mean, second: Mean) -> Value | Undefined:

@@ -45,7 +45,9 @@ __all__ = [
     "log_loss_binary",
     "log_loss_formula",
     "realised_brier_score",
+    "realised_brier_score_formula",
     "realised_brier_score_binary",
+    "realised_brier_score_binary_formula",
     "realised_log_loss",
     "realised_log_loss_binary",
 ]
@@ -116,6 +118,11 @@ def brier_score_binary(*, report: object, target: object) -> Value:
     return result(difference * difference + q * (1 - q))
 
 
+def realised_brier_score_formula(report: Sequence[Real], label: int) -> Real:
+    """Σ p_k² + 1 − 2 p_y."""
+    return total(p * p for p in report) + (1 - 2 * report[label])
+
+
 def realised_brier_score(*, report: object, label: object) -> Value:
     """The Brier score of a report for the class that was drawn, summed over classes.
 
@@ -139,6 +146,11 @@ def realised_brier_score(*, report: object, label: object) -> Value:
     """
     p, at = report_at_label(report, label)
     return result((p * p).sum(axis=-1) + (1 - 2 * at))
+
+
+def realised_brier_score_binary_formula(report: Real, label: int) -> Real:
+    """(p − y)²."""
+    return (report - label) * (report - label)
 
 
 def realised_brier_score_binary(*, report: object, label: object) -> Value:

@@ -18,7 +18,10 @@ from exactworlds.metrics._arguments import (
     Value,
     as_fraction,
     as_weights,
+    check_cost,
     check_mask,
+    check_probability,
+    check_same_shape,
     is_exact,
     one_dimensional,
     read,
@@ -33,6 +36,8 @@ __all__ = [
     "dominates_formula",
     "pareto_frontier",
     "retention_formula",
+    "selective_loss",
+    "selective_loss_formula",
     "selective_retention",
 ]
 
@@ -170,6 +175,47 @@ def selective_retention(
             break
         left = left - mass
     return kept
+
+
+def selective_loss_formula(
+    loss: Sequence[Real], retained: Sequence[Real], weights: Sequence[Real], cost: Real
+) -> Real:
+    """Σ w (k ℓ + (1 − k) c) / Σ w."""
+    rows = zip(loss, retained, weights, strict=True)
+    return total(w * (k * value + (1 - k) * cost) for value, k, w in rows) / total(weights)
+
+
+def selective_loss(*, loss: object, retained: object, cost: object, weights: object = None) -> Fraction:
+    """The mean loss when a share of each root acts and the rest defers; smaller is better.
+
+    Formula: Σ w (k ℓ + (1 − k) c) / Σ w, k from `selective_retention`.
+
+    Claim: E (selective use; P2).
+
+    Convention: ℓ is the loss of acting as the policy does; the main point is κ = ½, c = 0.10. Computed on exact
+    decimals.
+
+    Shapes: (n) each.
+
+    Raises
+    ------
+    InvalidArgument
+        For values outside [0, 1], shapes that differ, a cost outside (0, 1), or weights that are negative or
+        all 0.
+
+    Examples
+    --------
+    >>> selective_loss(loss=["0.02", "0.5"], retained=[1, 0], cost="0.1")
+    Fraction(3, 50)
+    """
+    values, kept = read_exact(loss=loss, retained=retained)
+    one_dimensional(values, argument="loss")
+    check_probability(values, argument="loss")
+    check_probability(kept, argument="retained")
+    check_same_shape(loss=values, retained=kept)
+    c = check_cost(cost)
+    w = as_weights(weights, shape=values.shape, exact=True)
+    return Fraction(selective_loss_formula(values.tolist(), kept.tolist(), w.tolist(), c))
 
 
 def dominates_formula(cost: Real, loss: Real, other_cost: Real, other_loss: Real) -> bool:

@@ -3,6 +3,7 @@ differently."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from exactworlds.metrics._actions import DEFER, NO, YES, read_actions
@@ -15,9 +16,8 @@ from exactworlds.metrics._arguments import (
     is_exact,
     one_dimensional,
     read,
-    result,
 )
-from exactworlds.metrics._ordering import total
+from exactworlds.metrics._ordering import Real, total
 from exactworlds.metrics.decisions import (
     exact_decimals,
 )
@@ -26,8 +26,15 @@ __all__ = [
     "ActionChanges",
     "action_changes",
     "best_fixed_action",
+    "best_fixed_action_formula",
     "coverage",
+    "share_formula",
 ]
+
+
+def share_formula(hit: Sequence[bool], weights: Sequence[Real]) -> Real:
+    """Σ w over the hits / Σ w."""
+    return total(w for w, inside in zip(weights, hit, strict=True) if inside) / total(weights)
 
 
 def coverage(action: object, *, weights: object = None) -> Value:
@@ -55,6 +62,18 @@ def coverage(action: object, *, weights: object = None) -> Value:
     return _share(w, a >= 0)
 
 
+def best_fixed_action_formula(
+    target: Sequence[Real], weights: Sequence[Real], cost: Real
+) -> tuple[int, Real]:
+    """The first of no, yes, defer with least mean loss q̄, 1 − q̄, c, and that loss."""
+    mean = total(w * q for w, q in zip(weights, target, strict=True)) / total(weights)
+    best = (NO, mean)
+    for action, loss in ((YES, 1 - mean), (DEFER, cost)):
+        if loss < best[1]:
+            best = (action, loss)
+    return best
+
+
 def best_fixed_action(*, target: object, cost: object, weights: object = None) -> tuple[int, Value]:
     """The single action that loses least over all roots, and its mean loss: descriptive, it looks at the
     targets.
@@ -77,13 +96,7 @@ def best_fixed_action(*, target: object, cost: object, weights: object = None) -
     check_probability(q, argument="target")
     c = check_cost(cost)
     w = as_weights(weights, shape=q.shape, exact=True)
-    mean = total(w * q) / total(w)
-    losses = (mean, 1 - mean, c)
-    best = 0
-    for index in (1, 2):
-        if losses[index] < losses[best]:
-            best = index
-    return (NO, YES, DEFER)[best], losses[best]
+    return best_fixed_action_formula(q.tolist(), w.tolist(), c)
 
 
 @dataclass(frozen=True)
@@ -135,9 +148,9 @@ def action_changes(*, first: object, second: object, weights: object = None) -> 
 
 
 def _share(weights: Array, hit: Array) -> Value:
-    kept = weights[hit]
-    part = kept.sum() if kept.size else 0 * weights[0]
-    return result(part / weights.sum())
+    if is_exact(weights):
+        return share_formula(hit.tolist(), weights.tolist())
+    return float(weights[hit].sum() / weights.sum())
 
 
 def _mean_weights(weights: object, shape: tuple[int, ...]) -> Array:
