@@ -218,15 +218,25 @@ def test_float_losses_agree_with_exact_ones(
         assert function(target=qf, cost=cost) == pytest.approx(
             function(target=q, cost=cost).astype(float), abs=1e-15
         )
+    margin = metrics.decision_margin(report=p, cost=cost).astype(float)
+    assert metrics.decision_margin(report=pf, cost=cost) == pytest.approx(margin, abs=1e-15)
+    binary = {"decision_margin_binary": "report", "headroom_binary": "target", "oracle_loss_binary": "target"}
+    for name, argument in binary.items():
+        function = getattr(metrics, name)
+        one = function(**{argument: q[:, 0]}, cost=cost).astype(float)
+        assert function(**{argument: qf[:, 0]}, cost=cost) == pytest.approx(one, abs=1e-15)
+    acted = metrics.actions(report=pf, cost=cost)
+    lost = metrics.expected_loss(action=acted, target=q, cost=cost) - metrics.oracle_loss(target=q, cost=cost)
+    assert metrics.regret(report=pf, target=qf, cost=cost) == pytest.approx(lost.astype(float), abs=1e-15)
     action = metrics.actions(report=p, cost=cost)
     exact = metrics.expected_loss(action=action, target=q, cost=cost).astype(float)
     assert metrics.expected_loss(action=action, target=qf, cost=cost) == pytest.approx(exact, abs=1e-15)
-    binary = metrics.regret_binary(report=pf[:, 0], target=qf[:, 0], cost=cost)
-    assert binary.dtype == np.float64
+    found = metrics.regret_binary(report=pf[:, 0], target=qf[:, 0], cost=cost)
+    assert found.dtype == np.float64
     decided = metrics.actions_binary(report=pf[:, 0], cost=cost)
     expected = metrics.expected_loss_binary(action=decided, target=q[:, 0], cost=cost)
     ideal = metrics.oracle_loss_binary(target=q[:, 0], cost=cost)
-    assert binary == pytest.approx((expected - ideal).astype(float), abs=1e-15)
+    assert found == pytest.approx((expected - ideal).astype(float), abs=1e-15)
 
 
 @given(st.lists(st.sampled_from([NO, YES, DEFER]), min_size=1, max_size=9), st.data())

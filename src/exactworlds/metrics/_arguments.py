@@ -181,9 +181,10 @@ def check_simplex(array: Array, *, argument: str) -> None:
         return
     index = _first(~good)
     found = f"a sum of {_shown(np.atleast_1d(sums)[index])}"
-    raise InvalidArgument(
-        argument, found, "class probabilities that sum to 1", place_of(index) if array.ndim > 1 else None
-    )
+    expected = "class probabilities that sum to 1"
+    if is_exact(array):
+        expected += " exactly (the call is exact: a float in it stands for its decimal)"
+    raise InvalidArgument(argument, found, expected, place_of(index) if array.ndim > 1 else None)
 
 
 def check_same_shape(**arrays: Array) -> None:

@@ -206,8 +206,7 @@ def _draw(stream: np.random.Philox, rows: int, roots: int) -> Array:
 
 
 def percentile_formula(ordered: Sequence[Real], *, part: int, of: int, upper: bool) -> Real:
-    """The value at 0-based position (n − 1)·part/of of a sorted sequence, linear; next to an infinity the
-    outer neighbour."""
+    """The value at position (n − 1)·part/of of a sorted sequence, linear; by an infinity the outer one."""
     index, rest = divmod((len(ordered) - 1) * part, of)
     if rest == 0:
         return ordered[index]

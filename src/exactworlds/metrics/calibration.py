@@ -123,8 +123,7 @@ def bin_index(value: object, *, bins: int) -> Value:
 
 @dataclass(frozen=True)
 class Confidences:
-    """Row by row: `confidence`, the report's largest probability, and `accuracy`, that of the selected
-    class."""
+    """Row by row: a report's largest probability, and the accuracy of the class that it selects."""
 
     confidence: Array
     accuracy: Array
@@ -242,8 +241,7 @@ def fixed_bins_formula(
 def equal_frequency_formula(
     confidence: Sequence[Real], accuracy: Sequence[Real], weights: Sequence[Real], bins: int
 ) -> Real:
-    """The same over bins that cut the cumulated weight, sorted by v, at j/B; one value is one block, divided
-    in proportion."""
+    """The same over bins that cut the sorted weight at j/B; a value across a cut is divided in proportion."""
     blocks = _blocks(confidence, accuracy, weights)
     mass = total(weights)
     sums: list[Real] = [0] * bins
@@ -334,9 +332,8 @@ def _fixed_bins_float(v: Array, a: Array, w: Array, bins: int) -> float:
 def _equal_frequency_float(v: Array, residual: Array, w: Array, bins: int) -> float:
     _, code = np.unique(v, return_inverse=True)
     weight, part = np.bincount(code, w if w.size else None).astype(np.float64), np.bincount(code, residual)
-    keep = weight > 0
-    reached = np.concatenate([[0.0], np.cumsum(weight[keep])])
-    summed = np.concatenate([[0.0], np.cumsum(part[keep])])
+    reached = np.concatenate([[0.0], np.cumsum(weight)])
+    summed = np.concatenate([[0.0], np.cumsum(part)])
     cuts = reached[-1] * (np.arange(bins + 1) / bins)
     return float(np.abs(np.diff(np.interp(cuts, reached, summed))).sum() / reached[-1])
 
@@ -350,8 +347,7 @@ def expected_calibration_error(
     strategy: str = "fixed",
     weights: object = None,
 ) -> Value:
-    """The expected calibration error of class reports, by drawn labels or by the exact mass of the selected
-    class.
+    """The calibration error of class reports, by drawn labels or by the exact mass of the selected class.
 
     Formula: `calibration_error` of v = max p and a = q[ŷ(p)] (target) or 1[ŷ(p) = y] (label).
 
@@ -386,14 +382,21 @@ def expected_calibration_error_binary(
     strategy: str = "fixed",
     weights: object = None,
 ) -> Value:
-    """`expected_calibration_error` for reports and targets that are the probability of yes; confidence is
-    max(p, 1 − p).
+    """`expected_calibration_error` for reports and targets that are the probability of yes.
 
     Formula: `calibration_error` of v = max(p, 1 − p).
 
-    Claim: F.ece. Shapes: (n), and (n). Raises `InvalidArgument` as `confidences_binary`
-    does.
+    Claim: F.ece.
 
+    Shapes: (n), and (n).
+
+    Raises
+    ------
+    InvalidArgument
+        As `confidences_binary` and `calibration_error` do.
+
+    Examples
+    --------
     >>> expected_calibration_error_binary(report=["0.2", "0.9"], target=["0.3", "0.9"], bins=10)
     Fraction(1, 20)
     """
@@ -405,8 +408,7 @@ def expected_calibration_error_binary(
 
 @dataclass(frozen=True)
 class ReliabilityRow:
-    """One fixed bin: its edges, its rows, its share of the weight, and the means (undefined in an empty
-    bin)."""
+    """One fixed bin: edges, rows, share of the weight, and its means (undefined where it is empty)."""
 
     low: Fraction
     high: Fraction

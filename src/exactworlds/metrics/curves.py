@@ -258,8 +258,7 @@ def reject_grid(curve: ExactCurve, *, costs: Sequence[object] = COST_GRID) -> li
 
 @dataclass(frozen=True)
 class GridSigns:
-    """On a grid: how often Mean loses less than, as much as, more than Random, and both less than always
-    deferring."""
+    """On a grid: where Mean loses less than, as much as, more than Random, and both less than deferring."""
 
     mean_better: int
     equal: int

@@ -254,8 +254,7 @@ def _rows(report: object, target: object, weights: object) -> tuple[Array, Array
 
 
 def _codes(keys: Sequence[Any]) -> tuple[Array, int]:
-    """Rows numbered by their key, in order of first appearance: 0.0 and −0.0 are one key, as they are one
-    number."""
+    """Rows numbered by key in order of first appearance; 0.0 and −0.0 are one number and one key."""
     seen: dict[Any, int] = {}
     code = np.array([seen.setdefault(key, len(seen)) for key in keys])
     return code, len(seen)

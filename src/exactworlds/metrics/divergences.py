@@ -181,8 +181,7 @@ def kl_nats(*, report: object, target: object) -> Value:
 
 
 def kl_nats_binary(*, report: object, target: object, clip: tuple[object, object] | None = None) -> Value:
-    """`kl_nats` for reports and targets that are the probability of yes, and, only if asked, a clipped
-    report.
+    """`kl_nats` for probabilities of yes, with a clipped report if, and only if, it is asked for.
 
     Formula: q ln(q/p) + (1−q) ln((1−q)/(1−p)).
 

@@ -41,8 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Mean:
-    """A weighted mean: `value` (infinite as soon as a weighted value is), `infinite` such values, of
-    `count`."""
+    """A weighted mean of `count` values, `infinite` of which are +inf, as `value` then is too."""
 
     value: Value
     infinite: int

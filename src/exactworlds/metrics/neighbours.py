@@ -1,5 +1,4 @@
-"""Nearest-neighbour estimates of the Bayes error, with ties decided by expectation and distances compared
-exactly.
+"""Nearest-neighbour estimates of the Bayes error, with ties taken by expectation, distances exactly.
 
 On inputs with few levels many distances are 0 and many more are equal, so the tie rule decides the estimate.
 Here the test error is the expectation over uniform tie-breaking, which no row order can move. Binary labels.
@@ -112,8 +111,7 @@ def encode(
 def tie_error_formula(
     closer: int, closer_yes: int, tied: int, tied_yes: int, *, k: int, label: int
 ) -> Fraction:
-    """The chance that k votes are wrong, when k − closer of the tied rows are drawn uniformly without
-    replacement."""
+    """The chance of a wrong vote, when k − closer of the tied rows are drawn without replacement."""
     drawn = k - closer
     wrong = 0
     for yes in range(drawn + 1):
@@ -265,8 +263,7 @@ def _error(error: object) -> Fraction:
 
 @dataclass(frozen=True)
 class NeighbourEstimate:
-    """A mean test error, exact, as the upper estimate, the lower one from it, and whether e > ½ saturates the
-    1NN bound."""
+    """A mean test error as the upper estimate, the lower one, and whether e > ½ saturates the 1NN bound."""
 
     k: int
     upper: Fraction
@@ -275,8 +272,7 @@ class NeighbourEstimate:
 
 
 def neighbour_estimate(errors: Sequence[object], *, k: int) -> NeighbourEstimate:
-    """The two ends of a nearest-neighbour estimate: over seeds, the mean of the lower and of the upper
-    values.
+    """Both ends of a nearest-neighbour estimate: the means over seeds of the lower and the upper values.
 
     Formula: upper mean e; lower the mean of `lower_bound_one` or `lower_bound_five` of each e.
 

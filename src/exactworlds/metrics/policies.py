@@ -98,8 +98,7 @@ def single_loss_formula(report: Real, target: Real, cost: Real) -> Real:
 
 
 def mean_minus_random_formula(event: Real, choice: Real, target: Real, cost: Real) -> Real:
-    """Δ_c = ℓ(a(m)) − ½[ℓ(a(p)) + ℓ(a(p′))]: negative where averaging the reports beats drawing one of
-    them."""
+    """Δ_c = ℓ(a(m)) − ½[ℓ(a(p)) + ℓ(a(p′))]: negative where averaging beats drawing one report."""
     mean = binary_loss_formula(mean_action_formula(event, choice, cost), target, cost)
     both = single_loss_formula(event, target, cost) + single_loss_formula(choice, target, cost)
     return mean - both / 2

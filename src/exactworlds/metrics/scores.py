@@ -315,8 +315,7 @@ def elementary_score_array(report: Array, target: Array, theta: Real, *, inclusi
 
 
 def elementary_score(*, report: object, target: object, theta: object, inclusive: bool) -> Value:
-    """The expected loss of answering yes above a threshold: the score that all proper binary scores are
-    mixtures of.
+    """The expected loss of answering yes above a threshold; every proper binary score is a mixture of these.
 
     Formula: S_θ(p; q) = (1 − θ)q + (θ − q)h_θ(p), with h_θ(p) = 1[p ≥ θ] if `inclusive`, else 1[p > θ].
 

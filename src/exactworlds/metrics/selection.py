@@ -1,5 +1,4 @@
-"""Ranking roots: area under the ROC curve with ties, selective retention with fractional ties, Pareto
-frontiers.
+"""Ranking roots: areas under the curve with ties, retention with fractional ties, Pareto frontiers.
 
 Ties are never broken by row order: a tied pair counts half, the roots at a retention boundary are kept in
 equal fractions, equal points on a frontier both stay.
@@ -192,8 +191,8 @@ def selective_loss(*, loss: object, retained: object, cost: object, weights: obj
 
     Claim: E (selective use; P2).
 
-    Convention: ℓ is the loss of acting as the policy does; the main point is κ = ½, c = 0.10. Computed on exact
-    decimals.
+    Convention: ℓ is the loss of acting as the policy does; the main point is κ = ½, c = 0.10. Computed on
+    exact decimals.
 
     Shapes: (n) each.
 

@@ -1,5 +1,4 @@
-"""Decisions over a set of roots: coverage, the best fixed action, and how often two reports act
-differently."""
+"""Decisions over a set of roots: coverage, the best fixed action, and changes between two reports."""
 
 from __future__ import annotations
 
@@ -18,9 +17,7 @@ from exactworlds.metrics._arguments import (
     read,
 )
 from exactworlds.metrics._ordering import Real, total
-from exactworlds.metrics.decisions import (
-    exact_decimals,
-)
+from exactworlds.metrics.decisions import exact_decimals
 
 __all__ = [
     "ActionChanges",
@@ -75,8 +72,7 @@ def best_fixed_action_formula(
 
 
 def best_fixed_action(*, target: object, cost: object, weights: object = None) -> tuple[int, Value]:
-    """The single action that loses least over all roots, and its mean loss: descriptive, it looks at the
-    targets.
+    """The single action that loses least over all roots, and its mean loss; it looks at the targets.
 
     Formula: the first of no, yes, defer with least mean loss q̄, 1 − q̄, c.
 
@@ -101,8 +97,7 @@ def best_fixed_action(*, target: object, cost: object, weights: object = None) -
 
 @dataclass(frozen=True)
 class ActionChanges:
-    """Weighted shares of roots whose two actions differ: `crossings` of act and defer, `switches` of
-    class."""
+    """Shares of roots whose two actions differ: `crossings` of act and defer, `switches` of class."""
 
     crossings: Value
     switches: Value

@@ -55,8 +55,7 @@ SNAPSHOT_BINS = 10
 
 
 def wasserstein1_formula(first: Sequence[Real], second: Sequence[Real], gaps: Sequence[Real]) -> Real:
-    """∫ |F − G| for two laws on one increasing support of K points, `gaps` the K − 1 distances between
-    them."""
+    """∫ |F − G| for two laws on one increasing support of K points with K − 1 `gaps` between them."""
     distance: Real = 0
     difference: Real = 0
     for p, q, gap in zip(first[:-1], second[:-1], gaps, strict=True):
@@ -110,8 +109,7 @@ def _law(law: Mapping[object, object], argument: str) -> dict[Fraction, Fraction
 
 
 def wasserstein1_lattice(*, first: object, second: object, steps: int) -> float:
-    """The Wasserstein-1 distance of two samples whose values are multiples of 1/steps: counts instead of a
-    sort.
+    """The Wasserstein-1 distance of two samples of multiples of 1/steps: counts instead of a sort.
 
     Formula: Σ_j |F̂(j/L) − Ĝ(j/L)| / L.
 
@@ -221,8 +219,7 @@ def mixture_law(laws: Sequence[Law], *, weights: Sequence[Fraction]) -> dict[Fra
 
 @dataclass(frozen=True)
 class SnapshotBin:
-    """One bin with positive mass: the fitted law, the law of k labels, the law of the posterior; `pooled` if
-    it had no input."""
+    """One bin: fitted law, law of k labels, law of the posterior; `pooled` if it had no input of its own."""
 
     index: int
     mass: Fraction
@@ -254,8 +251,7 @@ def snapshot_errors(
     positives: Sequence[int] | Array | None = None,
     fit: str = "histogram",
 ) -> SnapshotErrors:
-    """How far the fitted law of k labels is from its target, and from the law of the posterior, over bins of
-    the report.
+    """How far the fitted law of k labels is from its target, and from the law of the posterior, over bins.
 
     Formula: over ten equal-width bins b of f with w_b = P(f ∈ b): target_b = Σ_x P(x|b) Bin(k, p*(x))/k,
     mixture_b the law of p*(x) given b, F_b the law of (positives among k labels)/k over b's calibration

@@ -47,8 +47,7 @@ WITNESS_BINS = 10
 
 @dataclass(frozen=True)
 class MulticalibrationError:
-    """The largest witness: `value` is |E w(x)(y − f)|, `signed` without the bars, `interval` none for all of
-    [0, 1]."""
+    """The largest witness: its size, `signed` value, group and interval (none for all of [0, 1])."""
 
     value: Value
     signed: Value
@@ -118,8 +117,7 @@ def witness_formula(
 def multicalibration_error(
     *, report: object, outcome: object, groups: Mapping[str, object], weights: object = None
 ) -> MulticalibrationError:
-    """The largest absolute witness, with the group, the interval and the sign at which it is attained; 0 is
-    best.
+    """The largest absolute witness, and the group, the interval and the sign that attain it; 0 is best.
 
     Formula: max over groups g and intervals I of |E 1[x∈g]·1[f(x)∈I]·(y − f(x))|, I all of [0, 1] or one of
     ten fixed bins.
