@@ -7,7 +7,7 @@ Here the test error is the expectation over uniform tie-breaking, which no row o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -35,7 +35,9 @@ __all__ = [
     "asymptotic_one_formula",
     "encode",
     "lower_bound_five",
+    "lower_bound_five_formula",
     "lower_bound_one",
+    "lower_bound_one_formula",
     "neighbour_error",
     "neighbour_estimate",
     "tie_error_formula",
@@ -207,6 +209,18 @@ def _squared_distances(features: Features, test: Array, fit: Array) -> Array:
 # --- estimates ----------------------------------------------------------------------------------------------
 
 
+def lower_bound_one_formula(error: Real, *, sqrt: Callable[[Real], Real]) -> Real:
+    """½(1 − √(1 − 2e)) for e < ½, as e/(1 + √(1 − 2e)), which loses no digits where e is small; else ½."""
+    if 2 * error < 1:
+        return error / (1 + sqrt(1 - 2 * error))
+    return (0 * error + 1) / 2
+
+
+def lower_bound_five_formula(error: Real, *, sqrt: Callable[[Real], Real]) -> Real:
+    """e / (1 + 1/√5)."""
+    return error / (1 + 1 / sqrt(5))
+
+
 def lower_bound_one(error: object) -> float:
     """The lower estimate of the Bayes error from a 1NN error.
 
@@ -228,10 +242,7 @@ def lower_bound_one(error: object) -> float:
     >>> round(lower_bound_one("0.18"), 12), lower_bound_one("0.52")
     (0.1, 0.5)
     """
-    e = _error(error)
-    inner = 1 - 2 * e
-    # (1 − s)/2 = e/(1 + s) for s = √(1 − 2e): the quotient loses no digits where e is small.
-    return float(e) / (1 + math.sqrt(inner)) if inner > 0 else 0.5
+    return float(lower_bound_one_formula(_error(error), sqrt=math.sqrt))
 
 
 def lower_bound_five(error: object) -> float:
@@ -251,7 +262,7 @@ def lower_bound_five(error: object) -> float:
     >>> round(lower_bound_five("0.2"), 6)
     0.138197
     """
-    return float(_error(error)) / (1 + 1 / math.sqrt(5))
+    return float(lower_bound_five_formula(float(_error(error)), sqrt=math.sqrt))
 
 
 def _error(error: object) -> Fraction:

@@ -8,7 +8,7 @@ posteriors with the probabilities of the inputs as weights and it is the populat
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -36,6 +36,7 @@ __all__ = [
     "MulticalibrationError",
     "attribute_groups",
     "hoeffding_bound",
+    "hoeffding_formula",
     "multicalibration_error",
     "witness_count",
     "witness_formula",
@@ -172,6 +173,13 @@ def multicalibration_error(
     return MulticalibrationError(absolute(signed), signed, group, interval, (WITNESS_BINS + 1) * len(groups))
 
 
+def hoeffding_formula(
+    rows: Real, witnesses: Real, alpha: Real, *, log: Callable[[Real], Real], sqrt: Callable[[Real], Real]
+) -> Real:
+    """2√(log(2|W|/α) / (2n)). Logarithm and root are handed in."""
+    return 2 * sqrt(log(2 * witnesses / alpha) / (2 * rows))
+
+
 def hoeffding_bound(*, rows: int, witnesses: int, alpha: object) -> float:
     """How far the sample's error can be from the population's, for all witnesses at once.
 
@@ -194,4 +202,4 @@ def hoeffding_bound(*, rows: int, witnesses: int, alpha: object) -> float:
     level = as_fraction(alpha, argument="alpha")
     if not 0 < level < 1:
         raise InvalidArgument("alpha", alpha, "a level above 0 and below 1")
-    return 2 * math.sqrt(math.log(2 * family / float(level)) / (2 * n))
+    return float(hoeffding_formula(n, family, float(level), log=math.log, sqrt=math.sqrt))
