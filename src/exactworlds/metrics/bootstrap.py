@@ -292,6 +292,11 @@ def paired_bootstrap(
     InvalidArgument
         For no statistic, lengths that differ, an unknown support, or a seed outside 0 … 2⁶⁴ − 1.
 
+    Notes
+    -----
+    Departures: SciPy's `bootstrap` has no strata and no missing roots; its percentile interval is the
+    same.
+
     Examples
     --------
     >>> gap = mean_statistic([0.0, 1.0, 1.0, 1.0])

@@ -105,6 +105,11 @@ def bin_index(value: object, *, bins: int) -> Value:
     InvalidArgument
         For a value outside [0, 1] or fewer than one bin.
 
+    Notes
+    -----
+    Departures: scikit-learn and torchmetrics put an edge into the bin below it; here it belongs to the
+    bin above.
+
     Examples
     --------
     >>> bin_index(0.3, bins=10), bin_index("1", bins=10)
@@ -294,6 +299,11 @@ def calibration_error(
     ------
     InvalidArgument
         For values outside [0, 1], shapes that differ, fewer than one bin, or an unknown strategy.
+
+    Notes
+    -----
+    Departures: scikit-learn's quantile edges collapse where values repeat, and others cut by row order;
+    here a repeated value is divided.
 
     Examples
     --------

@@ -167,6 +167,10 @@ def kl_nats(*, report: object, target: object) -> Value:
     InvalidArgument
         For values outside [0, 1], sums that are not 1, or shapes that differ.
 
+    Notes
+    -----
+    Departures: SciPy's `entropy` normalises what does not sum to 1; here it is refused.
+
     Examples
     --------
     >>> kl_nats(report=["0.5", "0.5"], target=[1, 0])
@@ -241,6 +245,10 @@ def entropy_bits(target: object) -> Value:
     ------
     InvalidArgument
         For a value outside [0, 1] or a sum that is not 1.
+
+    Notes
+    -----
+    Departures: SciPy's `entropy` normalises what does not sum to 1; here it is refused.
 
     Examples
     --------

@@ -138,6 +138,10 @@ def neighbour_error(features: Features, label: object, *, k: int, fit_rows: int 
     InvalidArgument
         For an even k, fewer fitting rows than k, no test row, or labels that are not 0 or 1.
 
+    Notes
+    -----
+    Departures: scikit-learn breaks ties by row order; here no row order matters.
+
     Examples
     --------
     >>> rows = encode({"type": ["a", "a", "b", "a"]})

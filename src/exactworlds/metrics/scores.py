@@ -139,6 +139,11 @@ def realised_brier_score(*, report: object, label: object) -> Value:
     InvalidArgument
         For a report that is no distribution or a class outside 0 … K−1.
 
+    Notes
+    -----
+    Departures: scikit-learn halves the score of two classes unless told otherwise; here the name says the
+    convention.
+
     Examples
     --------
     >>> realised_brier_score(report=["0.8", "0.2"], label=0)
@@ -267,6 +272,11 @@ def realised_log_loss(*, report: object, label: object) -> Value:
     InvalidArgument
         For a report that is no distribution or a class outside 0 … K−1.
 
+    Notes
+    -----
+    Departures: scikit-learn clips a probability of 0 to the smallest step and returns a finite loss; here
+    it is infinite.
+
     Examples
     --------
     >>> realised_log_loss(report=[0.25, 0.75], label=0)
@@ -290,6 +300,11 @@ def realised_log_loss_binary(*, report: object, label: object) -> Value:
     ------
     InvalidArgument
         For a value outside [0, 1] or a label that is not 0 or 1.
+
+    Notes
+    -----
+    Departures: scikit-learn clips a probability of 0 to the smallest step and returns a finite loss; here
+    it is infinite.
 
     Examples
     --------

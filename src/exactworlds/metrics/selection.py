@@ -75,6 +75,11 @@ def area_under_curve(*, score: object, positive: object, weights: object = None)
     InvalidArgument
         For a NaN, shapes that differ, or weights that are negative or all 0.
 
+    Notes
+    -----
+    Departures: scikit-learn returns NaN with a warning where a class is empty; here the result is
+    `Undefined`.
+
     Examples
     --------
     >>> area_under_curve(score=["0.3", "0.3", "0.1"], positive=[True, False, False])

@@ -77,6 +77,10 @@ def wasserstein1(first: Mapping[object, object], second: Mapping[object, object]
     InvalidArgument
         For an empty law, a negative probability, or probabilities that do not sum to 1.
 
+    Notes
+    -----
+    Departures: SciPy's `wasserstein_distance` normalises weights; here a law must sum to 1.
+
     Examples
     --------
     >>> wasserstein1({"1/2": 1}, {0: "1/4", "1/2": "1/2", 1: "1/4"})
