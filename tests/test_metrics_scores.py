@@ -124,6 +124,24 @@ def test_binary_forms_are_the_two_class_forms(p: Fraction, q: Fraction, y: int) 
     assert metrics.entropy_bits_binary(q) == metrics.entropy_bits(goal)
 
 
+@given(rows_of(st.tuples(decimals(), decimals())))
+def test_binary_floats_agree_with_exact_ones(rows: list[tuple[Fraction, Fraction]]) -> None:
+    p, q = [r[0] for r in rows], [r[1] for r in rows]
+    pf, qf = np.array(p, dtype=float), np.array(q, dtype=float)
+    for name in ("log_loss_binary", "kl_nats_binary", "brier_score_binary", "total_variation_binary"):
+        score = getattr(metrics, name)
+        exact = np.array(score(report=p, target=q), dtype=float)
+        assert score(report=pf, target=qf) == pytest.approx(exact, abs=1e-14)
+    assert metrics.entropy_bits_binary(qf) == pytest.approx(metrics.entropy_bits_binary(q), abs=1e-14)
+    accurate = np.array(metrics.expected_accuracy_binary(report=p, target=q), dtype=float)
+    assert metrics.expected_accuracy_binary(report=pf, target=qf) == pytest.approx(accurate, abs=1e-15)
+    label = [int(2 * x > 1) for x in q]
+    for name in ("realised_log_loss_binary", "realised_brier_score_binary", "realised_accuracy_binary"):
+        score = getattr(metrics, name)
+        exact = np.array(score(report=p, label=label), dtype=float)
+        assert score(report=pf, label=label) == pytest.approx(exact, abs=1e-14)
+
+
 def test_a_half_selects_no() -> None:
     assert metrics.realised_accuracy_binary(report=[0.5, "1/2"], label=[0, 1]).tolist() == [1, 0]
     assert metrics.expected_accuracy_binary(report=0.5, target=0.75) == 0.25
@@ -193,11 +211,8 @@ def test_pinsker_and_the_accuracy_gap_to_certified_digits(pair: Pair) -> None:
     for p, q in zip(report, target, strict=True):
         if q > 0:
             ratio = q / p
-            kl += (
-                INTERVALS.mpf(q.numerator)
-                / q.denominator
-                * INTERVALS.log(INTERVALS.mpf(ratio.numerator) / ratio.denominator)
-            )
+            logarithm = INTERVALS.log(INTERVALS.mpf(ratio.numerator) / ratio.denominator)
+            kl += INTERVALS.mpf(q.numerator) / q.denominator * logarithm
     bound = metrics.pinsker_bound(tv)
     assert bound == 2 * tv * tv
     certified = INTERVALS.mpf(bound.numerator) / bound.denominator
