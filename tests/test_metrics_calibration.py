@@ -53,7 +53,7 @@ def test_the_array_twin_equals_the_formula(case: tuple[int, list[Fraction]]) -> 
         assert calibration.bin_index_array(floats, bins).tolist() == exact
 
 
-@pytest.mark.parametrize("bins", [10, 15, 20])
+@pytest.mark.parametrize("bins", [10, 15, 20, 49, 1000])
 def test_no_edge_is_missed_by_rounding(bins: int) -> None:
     edges = np.arange(bins + 1) / bins
     last = bins - 1
