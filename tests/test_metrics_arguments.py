@@ -294,7 +294,7 @@ print(done - beside, done - start)
 
 
 def test_the_import_needs_numpy_and_the_standard_library_only() -> None:
-    """An isolated interpreter is told where the package is, and nothing else; CPU time, the best of three."""
+    """An isolated interpreter is told where the package is and nothing else; CPU time, best of three."""
     script = IMPORT.format(home=str(Path(metrics.__file__).parents[2]))
     times = []
     for _ in range(3):

@@ -170,6 +170,16 @@ def calibration(rows: int) -> None:
         torch.set_num_threads(1)
         return float(binary_calibration_error(torch.tensor(p), torch.tensor(y), n_bins=15, norm="l1"))
 
+    def netcal_ece() -> Any:
+        from netcal.metrics import ECE
+
+        return ECE(15).measure(p, y)
+
+    def uncertainty_ece() -> Any:
+        import calibration as uncertainty_calibration
+
+        return uncertainty_calibration.get_ece(p, y, num_bins=15)
+
     def sklearn_curve(strategy: str) -> Timed:
         def run() -> Any:
             from sklearn.calibration import calibration_curve
@@ -183,6 +193,8 @@ def calibration(rows: int) -> None:
         lambda: metrics.calibration_error(confidence=p, accuracy=y, bins=15),
         libraries={
             "torchmetrics binary_calibration_error": (5, torch_ece),
+            "netcal ECE": (1, netcal_ece),
+            "uncertainty-calibration get_ece": (1, uncertainty_ece),
             "scikit-learn calibration_curve": (1, sklearn_curve("uniform")),
         },
     )
