@@ -218,26 +218,25 @@ def as_label(value: object, *, argument: str, classes: int, shape: tuple[int, ..
     return array
 
 
-def as_weights(value: object, *, shape: tuple[int, ...], exact: bool) -> Array:
+def as_weights(value: object, *, shape: tuple[int, ...], exact: bool, argument: str = "weights") -> Array:
     """Weights that are finite, not negative and not all 0; ones where none are given."""
     if value is None:
         return _ones(shape, exact)
-    (weights,) = read_exact(weights=value) if exact else (_floats(_checked_raw(value)),)
+    (weights,) = read_exact(**{argument: value}) if exact else (_float_weights(value, argument),)
     if weights.shape != shape:
-        raise InvalidArgument("weights", f"shape {weights.shape}", f"the shape {shape}")
+        raise InvalidArgument(argument, f"shape {weights.shape}", f"the shape {shape}")
     high = weights.max() if exact else np.finfo(np.float64).max
-    check_interval(
-        weights, argument="weights", low=0, high=high, expected="a finite weight that is not negative"
-    )
+    expected = "a finite weight that is not negative"
+    check_interval(weights, argument=argument, low=0, high=high, expected=expected)
     if not weights.max() > 0:
-        raise InvalidArgument("weights", "only zeros", "a positive total weight")
+        raise InvalidArgument(argument, "only zeros", "a positive total weight")
     return weights
 
 
-def _checked_raw(value: object) -> Array:
-    raw = _raw(value, "weights")
-    _kind(raw, "weights")
-    return _fractions(raw, "weights") if raw.dtype == object else raw
+def _float_weights(value: object, argument: str) -> Array:
+    raw = _raw(value, argument)
+    _kind(raw, argument)
+    return _floats(_fractions(raw, argument) if raw.dtype == object else raw)
 
 
 def _ones(shape: tuple[int, ...], exact: bool) -> Array:

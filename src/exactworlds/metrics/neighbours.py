@@ -269,11 +269,18 @@ def lower_bound_five(error: object) -> float:
     return float(lower_bound_five_formula(float(_error(error)), sqrt=math.sqrt))
 
 
-def _error(error: object) -> Fraction:
-    e = as_fraction(error, argument="error")
+def _error(error: object, argument: str = "error", index: int | None = None) -> Fraction:
+    e = as_fraction(error, argument=argument, index=index)
     if not 0 <= e <= 1:
-        raise InvalidArgument("error", error, "an error in [0, 1]")
+        raise InvalidArgument(argument, error, "an error in [0, 1]", index)
     return e
+
+
+def _one_or_five(k: object) -> int:
+    count = check_count(k, argument="k")
+    if count not in (1, 5):
+        raise InvalidArgument("k", k, "1 or 5")
+    return count
 
 
 @dataclass(frozen=True)
@@ -305,11 +312,10 @@ def neighbour_estimate(errors: Sequence[object], *, k: int) -> NeighbourEstimate
     >>> neighbour_estimate(["0.52"], k=1)
     NeighbourEstimate(k=1, upper=Fraction(13, 25), lower=0.5, saturated=True)
     """
-    if k not in (1, 5):
-        raise InvalidArgument("k", k, "1 or 5")
+    _one_or_five(k)
     if not errors:
         raise InvalidArgument("errors", "no error", "at least one test error")
-    values = [_error(e) for e in errors]
+    values = [_error(e, "errors", i) for i, e in enumerate(errors)]
     bound = lower_bound_one if k == 1 else lower_bound_five
     lower = math.fsum(bound(e) for e in values) / len(values)
     return NeighbourEstimate(
@@ -349,8 +355,7 @@ def asymptotic_error(posterior: object, *, weights: object = None, k: int) -> Fr
     >>> asymptotic_error(["0.9"], k=1), asymptotic_error(["0.9"], k=5)
     (Fraction(9, 50), Fraction(3339, 31250))
     """
-    if k not in (1, 5):
-        raise InvalidArgument("k", k, "1 or 5")
+    _one_or_five(k)
     (p,) = read_exact(posterior=posterior)
     check_probability(p, argument="posterior")
     formula = asymptotic_one_formula if k == 1 else asymptotic_five_formula

@@ -290,7 +290,7 @@ def snapshot_errors(
     check_probability(q, argument="posterior")
     check_probability(f, argument="report")
     check_same_shape(posterior=q, report=f)
-    w = as_weights(weight, shape=q.shape, exact=True)
+    w = as_weights(weight, shape=q.shape, exact=True, argument="weight")
     (g,) = read_exact(calibration_report=calibration_report)
     one_dimensional(g, argument="calibration_report")
     check_probability(g, argument="calibration_report")
