@@ -38,9 +38,7 @@ def decimals(places: int = 2) -> st.SearchStrategy[Fraction]:
 
 def costs(*, below_half: bool = True) -> st.SearchStrategy[Fraction]:
     """Reject costs: the published ones, a third, and free ones."""
-    known = st.sampled_from(
-        [Fraction(k, 100) for k in (2, 5, 10, 20, 30, 40)] + [Fraction(1, 3), Fraction(99, 200)]
-    )
+    known = st.sampled_from([Fraction(k, 100) for k in (2, 5, 10, 20, 30, 40)] + [Fraction(1, 3), Fraction(99, 200)])
     limit = Fraction(1, 2) if below_half else Fraction(1)
     free = unit_fractions(60).filter(lambda c: 0 < c < limit)
     return st.one_of(known, free) if below_half else st.one_of(known, free, st.just(Fraction(1, 2)))

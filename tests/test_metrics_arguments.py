@@ -321,9 +321,7 @@ def test_bare_formulas_use_arithmetic_and_comparisons_only() -> None:
                 continue
             calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
             used = {part.id for call in calls for part in ast.walk(call) if isinstance(part, ast.Name)}
-            assert node.name in counted_votes or not used & NOT_SYMBOLIC, (
-                f"{node.name} uses {used & NOT_SYMBOLIC}"
-            )
+            assert node.name in counted_votes or not used & NOT_SYMBOLIC, f"{node.name} uses {used & NOT_SYMBOLIC}"
             found += 1
     assert found > 50
 
@@ -349,9 +347,7 @@ def test_the_import_needs_numpy_and_the_standard_library_only() -> None:
     script = IMPORT.format(home=str(Path(metrics.__file__).parents[2]))
     times = []
     for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
         extra, layers, seconds = done.stdout.splitlines()
         assert extra == "[]"
         assert layers == "['exactworlds.errors', 'exactworlds.rational']"

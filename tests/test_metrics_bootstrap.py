@@ -25,9 +25,7 @@ values_with_gaps = st.lists(
 
 def replicates(strata: list[str], many: int, seed: int) -> list[list[int]]:
     return [
-        list(map(int, row))
-        for block in metrics.resample_counts(strata, replicates=many, seed=seed)
-        for row in block
+        list(map(int, row)) for block in metrics.resample_counts(strata, replicates=many, seed=seed) for row in block
     ]
 
 
@@ -89,9 +87,7 @@ def test_every_replicate_by_gathering_roots(
     strata = [r[0] for r in rows]
     valid = [r[3] for r in rows]
     top, bottom = [float(r[1]) for r in rows], [float(r[2]) for r in rows]
-    infinite = data.draw(
-        st.lists(st.sampled_from([0.0, 0.0, INF, -INF]), min_size=len(rows), max_size=len(rows))
-    )
+    infinite = data.draw(st.lists(st.sampled_from([0.0, 0.0, INF, -INF]), min_size=len(rows), max_size=len(rows)))
     odd = [a + b for a, b in zip(top, infinite, strict=True)]
     found = metrics.paired_bootstrap(
         {
@@ -117,9 +113,7 @@ def test_every_replicate_by_gathering_roots(
 def test_paired_support_draws_valid_roots_only(rows: list[tuple[str, int, int, bool]], seed: int) -> None:
     strata, top, valid = [r[0] for r in rows], [float(r[1]) for r in rows], [r[3] for r in rows]
     statistic = metrics.mean_statistic(top, valid=valid)
-    found = metrics.paired_bootstrap(
-        {"x": statistic}, strata=strata, replicates=11, seed=seed, support="paired"
-    )["x"]
+    found = metrics.paired_bootstrap({"x": statistic}, strata=strata, replicates=11, seed=seed, support="paired")["x"]
     kept = [i for i, ok in enumerate(valid) if ok]
     inside = [strata[i] for i in kept]
     alone = metrics.mean_statistic([top[i] for i in kept])
@@ -140,12 +134,10 @@ def test_the_two_supports_differ() -> None:
     assert intended.strata_left_out == intended.used
 
 
-# --- draws --------------------------------------------------------------------------------------------------
+# --- draws ----------------------------------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.sampled_from("abc"), min_size=1, max_size=12), st.integers(0, 2**64 - 1), st.integers(1, 7)
-)
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12), st.integers(0, 2**64 - 1), st.integers(1, 7))
 def test_draws_keep_the_strata_and_ignore_the_block_size(strata: list[str], seed: int, block: int) -> None:
     whole = np.concatenate(list(metrics.resample_counts(strata, replicates=9, seed=seed)))
     cut = np.concatenate(list(metrics.resample_counts(strata, replicates=9, seed=seed, block=block)))
@@ -184,7 +176,7 @@ def test_seeds_of_their_own() -> None:
     assert metrics.derived_seed(1, metric="m", configuration="c") == int(digest[:16], 16)
 
 
-# --- intervals ----------------------------------------------------------------------------------------------
+# --- intervals ------------------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200))

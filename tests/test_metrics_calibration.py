@@ -76,17 +76,13 @@ def test_a_complement_is_the_double_of_the_decimal() -> None:
     assert calibration.complement_array(odd).tolist() == (1 - odd).tolist()
 
 
-# --- the error ----------------------------------------------------------------------------------------------
+# --- the error ------------------------------------------------------------------------------------------------------
 
-points = rows_of(
-    st.tuples(edges_and_neighbours(10), st.sampled_from([Fraction(0), ONE, Fraction(2, 5)])), most=7
-)
+points = rows_of(st.tuples(edges_and_neighbours(10), st.sampled_from([Fraction(0), ONE, Fraction(2, 5)])), most=7)
 
 
 @given(points, st.sampled_from(BINS), st.data())
-def test_fixed_bins_by_brute_force(
-    rows: list[tuple[Fraction, Fraction]], bins: int, data: st.DataObject
-) -> None:
+def test_fixed_bins_by_brute_force(rows: list[tuple[Fraction, Fraction]], bins: int, data: st.DataObject) -> None:
     weights = data.draw(weights_of(len(rows)))
     v, a = [r[0] for r in rows], [r[1] for r in rows]
     expected = Fraction(0)
@@ -111,9 +107,7 @@ def test_equal_frequency_bins_by_dividing_every_row(
     mean = {x: sum((b for y, b in rows if y == x), Fraction(0)) / sum(y == x for y, _ in rows) for x in v}
     crumbs = [x - mean[x] for x in sorted(v) for _ in range(bins)]
     n = len(rows)
-    expected = sum((abs(sum(crumbs[b * n : (b + 1) * n], Fraction(0))) for b in range(bins)), Fraction(0)) / (
-        n * bins
-    )
+    expected = sum((abs(sum(crumbs[b * n : (b + 1) * n], Fraction(0))) for b in range(bins)), Fraction(0)) / (n * bins)
     found = metrics.calibration_error(confidence=v, accuracy=a, bins=bins, strategy="equal_frequency")
     assert found == expected
     order = list(range(n))
@@ -138,12 +132,8 @@ def test_integer_weights_are_repeated_rows(
     long_v = [x for x, w in zip(v, weights, strict=True) for _ in range(int(w))]
     long_a = [x for x, w in zip(a, weights, strict=True) for _ in range(int(w))]
     for strategy in ("fixed", "equal_frequency"):
-        weighted = metrics.calibration_error(
-            confidence=v, accuracy=a, bins=bins, strategy=strategy, weights=weights
-        )
-        assert weighted == metrics.calibration_error(
-            confidence=long_v, accuracy=long_a, bins=bins, strategy=strategy
-        )
+        weighted = metrics.calibration_error(confidence=v, accuracy=a, bins=bins, strategy=strategy, weights=weights)
+        assert weighted == metrics.calibration_error(confidence=long_v, accuracy=long_a, bins=bins, strategy=strategy)
         floats = metrics.calibration_error(
             confidence=[float(x) for x in v],
             accuracy=[float(x) for x in a],
@@ -154,12 +144,10 @@ def test_integer_weights_are_repeated_rows(
         assert floats == pytest.approx(float(weighted), abs=1e-14)
 
 
-# --- reports ------------------------------------------------------------------------------------------------
+# --- reports --------------------------------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.tuples(distributions(3), distributions(3)), min_size=1, max_size=3), st.sampled_from([2, 10])
-)
+@given(st.lists(st.tuples(distributions(3), distributions(3)), min_size=1, max_size=3), st.sampled_from([2, 10]))
 def test_the_exact_mass_error_is_at_most_the_expected_label_error(
     rows: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]], bins: int
 ) -> None:
@@ -185,9 +173,7 @@ def test_binary_reports_are_two_class_reports(rows: list[tuple[Fraction, Fractio
             by_label = metrics.expected_calibration_error(report=two, label=labels, **kind)
             assert metrics.expected_calibration_error_binary(report=p, target=q, **kind) == by_target
             assert metrics.expected_calibration_error_binary(report=p, label=labels, **kind) == by_label
-            floats = metrics.expected_calibration_error_binary(
-                report=[float(x) for x in p], label=labels, **kind
-            )
+            floats = metrics.expected_calibration_error_binary(report=[float(x) for x in p], label=labels, **kind)
             assert floats == pytest.approx(float(by_label), abs=1e-14)
 
 
@@ -217,7 +203,5 @@ def test_the_reliability_table_adds_up(rows: list[tuple[Fraction, Fraction]], bi
             assert isinstance(row.confidence, metrics.Undefined)
             assert isinstance(row.accuracy, metrics.Undefined)
     assert error == metrics.calibration_error(confidence=v, accuracy=a, bins=bins)
-    floats = metrics.reliability_table(
-        confidence=[float(x) for x in v], accuracy=[float(x) for x in a], bins=bins
-    )
+    floats = metrics.reliability_table(confidence=[float(x) for x in v], accuracy=[float(x) for x in a], bins=bins)
     assert [row.count for row in floats] == [row.count for row in table] or bins == 15

@@ -83,9 +83,7 @@ def test_disagreement_is_at_most_the_mean_error(p: Fraction, r: Fraction, q: Fra
 
 
 @given(st.lists(st.tuples(unit, unit, unit), min_size=1, max_size=6), st.data())
-def test_the_share_is_a_ratio_of_means(
-    rows: list[tuple[Fraction, Fraction, Fraction]], data: st.DataObject
-) -> None:
+def test_the_share_is_a_ratio_of_means(rows: list[tuple[Fraction, Fraction, Fraction]], data: st.DataObject) -> None:
     weights = data.draw(weights_of(len(rows)))
     p, r, q = ([row[i] for row in rows] for i in range(3))
     table = list(zip(rows, weights, strict=True))

@@ -34,7 +34,7 @@ def mean(values: object) -> float:
     return float(metrics.weighted_mean(values).value)
 
 
-# --- agreement ----------------------------------------------------------------------------------------------
+# --- agreement ------------------------------------------------------------------------------------------------------
 
 
 def test_brier_scores() -> None:
@@ -44,9 +44,7 @@ def test_brier_scores() -> None:
     weighted = metrics.weighted_mean(binary, weights=W).value
     assert weighted == pytest.approx(sklearn.metrics.brier_score_loss(Y, P, sample_weight=W), rel=1e-13)
     several = metrics.realised_brier_score(report=P3, label=Y3)
-    assert mean(several) == pytest.approx(
-        sklearn.metrics.brier_score_loss(Y3, P3, labels=[0, 1, 2]), rel=1e-12
-    )
+    assert mean(several) == pytest.approx(sklearn.metrics.brier_score_loss(Y3, P3, labels=[0, 1, 2]), rel=1e-12)
 
 
 def test_log_losses_inside_the_open_interval() -> None:
@@ -59,12 +57,8 @@ def test_log_losses_inside_the_open_interval() -> None:
 
 
 def test_divergences_and_entropies() -> None:
-    assert metrics.kl_nats(report=P3, target=Q3) == pytest.approx(
-        scipy.special.rel_entr(Q3, P3).sum(axis=1), abs=1e-13
-    )
-    assert metrics.kl_nats(report=P3, target=Q3) == pytest.approx(
-        scipy.stats.entropy(Q3, P3, axis=1), abs=1e-12
-    )
+    assert metrics.kl_nats(report=P3, target=Q3) == pytest.approx(scipy.special.rel_entr(Q3, P3).sum(axis=1), abs=1e-13)
+    assert metrics.kl_nats(report=P3, target=Q3) == pytest.approx(scipy.stats.entropy(Q3, P3, axis=1), abs=1e-12)
     assert metrics.entropy_bits(Q3) == pytest.approx(scipy.stats.entropy(Q3, base=2, axis=1), abs=1e-12)
     assert metrics.entropy_bits_binary(Q) == pytest.approx(
         (scipy.special.entr(Q) + scipy.special.entr(1 - Q)) / math.log(2), abs=1e-13
@@ -118,7 +112,7 @@ def test_bootstrap_intervals_agree_up_to_their_own_noise() -> None:
     assert ours.high == pytest.approx(theirs.high, abs=0.15 * noise)
 
 
-# --- differences --------------------------------------------------------------------------------------------
+# --- differences ----------------------------------------------------------------------------------------------------
 
 
 def test_scikit_learn_clips_a_report_of_zero_and_we_keep_infinity() -> None:
@@ -149,9 +143,7 @@ def test_scikit_learn_puts_an_edge_into_the_lower_bin_and_we_into_the_upper() ->
     _, theirs = calibration_curve(label, report, n_bins=10)
     assert list(theirs) == pytest.approx([0.275, 0.35])
     ours = [
-        row.confidence
-        for row in metrics.reliability_table(confidence=report, accuracy=label, bins=10)
-        if row.count
+        row.confidence for row in metrics.reliability_table(confidence=report, accuracy=label, bins=10) if row.count
     ]
     assert ours == pytest.approx([0.25, 0.325])
     lattice = np.round(P, 1)

@@ -29,16 +29,11 @@ def mean_loss(name: str, rows: list[Root], weights: list[Fraction], c: Fraction)
 
 
 @given(some_roots, st.sampled_from(NAMES), st.data())
-def test_a_reject_curve_is_the_mean_loss_at_every_cost(
-    rows: list[Root], name: str, data: st.DataObject
-) -> None:
+def test_a_reject_curve_is_the_mean_loss_at_every_cost(rows: list[Root], name: str, data: st.DataObject) -> None:
     weights = data.draw(weights_of(len(rows)))
     curve = metrics.reject_curve(policy=name, **columns(rows), weights=weights)
     free = data.draw(unit_fractions(97).filter(lambda x: 0 < x < HALF))
-    between = [
-        (a + b) / 2
-        for a, b in zip((Fraction(0), *curve.breakpoints), (*curve.breakpoints, HALF), strict=True)
-    ]
+    between = [(a + b) / 2 for a, b in zip((Fraction(0), *curve.breakpoints), (*curve.breakpoints, HALF), strict=True)]
     for c in [free, *curve.breakpoints, *between]:
         assert curve.value(c) == mean_loss(name, rows, weights, c)
     edges = (Fraction(0), *curve.breakpoints, HALF)
@@ -87,9 +82,7 @@ def test_breakpoints_are_where_they_are_said_to_be(rows: list[Root]) -> None:
 def test_areas_of_reject_curves_are_half_the_brier_score(rows: list[Root]) -> None:
     table = columns(rows)
     for name, reports in (("event", [p for p, _, _ in rows]), ("mean", [(p + r) / 2 for p, r, _ in rows])):
-        brier = metrics.weighted_mean(
-            metrics.brier_score_binary(report=reports, target=table["target"])
-        ).value
+        brier = metrics.weighted_mean(metrics.brier_score_binary(report=reports, target=table["target"])).value
         assert 2 * metrics.reject_curve(policy=name, **table).integral() == brier
 
 
@@ -117,9 +110,7 @@ def test_signs_on_the_grid(rows: list[Root]) -> None:
     mean, random = (metrics.reject_curve(policy=name, **table) for name in ("mean", "random"))
     signs = metrics.grid_signs(mean=mean, random=random)
     ones = [Fraction(1)] * len(rows)
-    values = [
-        (mean_loss("mean", rows, ones, c), mean_loss("random", rows, ones, c), c) for c in metrics.COST_GRID
-    ]
+    values = [(mean_loss("mean", rows, ones, c), mean_loss("random", rows, ones, c), c) for c in metrics.COST_GRID]
     assert signs.mean_better == sum(m < r for m, r, _ in values)
     assert signs.equal == sum(m == r for m, r, _ in values)
     assert signs.mean_worse == sum(m > r for m, r, _ in values)
@@ -144,7 +135,7 @@ def test_a_curve_is_open_at_both_ends() -> None:
             curve.value(outside)
 
 
-# --- Murphy curves ------------------------------------------------------------------------------------------
+# --- Murphy curves --------------------------------------------------------------------------------------------------
 
 
 def score(p: Fraction, q: Fraction, theta: Fraction) -> Fraction:
@@ -194,7 +185,5 @@ def test_the_murphy_grid_is_the_exact_curve_on_the_grid(rows: list[Root], data: 
 def test_a_report_at_a_threshold_counts_as_above_it() -> None:
     grid = [k / 200 for k in range(1, 200)]
     curve = metrics.murphy_grid(report=grid, target=[1] * 199)
-    for i, theta in enumerate(
-        metrics.THETA_GRID
-    ):  # k reports lie strictly below θ = (k + 1)/200 and lose 1 − θ
+    for i, theta in enumerate(metrics.THETA_GRID):  # k reports lie strictly below θ = (k + 1)/200 and lose 1 − θ
         assert curve[i] == pytest.approx(float((1 - theta) * i / 199), abs=1e-15)

@@ -70,9 +70,7 @@ def test_the_binary_rule_is_the_two_class_rule(case: tuple[Fraction, Fraction, F
         assert action == (NO if p <= cost else YES if p >= 1 - cost else DEFER)
     two = metrics.expected_loss(action=action, target=(1 - q, q), cost=cost)
     assert metrics.expected_loss_binary(action=action, target=q, cost=cost) == two
-    assert metrics.oracle_loss_binary(target=q, cost=cost) == metrics.oracle_loss(
-        target=(1 - q, q), cost=cost
-    )
+    assert metrics.oracle_loss_binary(target=q, cost=cost) == metrics.oracle_loss(target=(1 - q, q), cost=cost)
     assert metrics.regret_binary(report=p, target=q, cost=cost) == metrics.regret(
         report=(1 - p, p), target=(1 - q, q), cost=cost
     )
@@ -83,9 +81,7 @@ def test_the_binary_rule_is_the_two_class_rule(case: tuple[Fraction, Fraction, F
         )
 
 
-@given(
-    any_cost.flatmap(lambda c: st.tuples(st.just(c), rows_of(probabilities(c)), rows_of(distributions(3, c))))
-)
+@given(any_cost.flatmap(lambda c: st.tuples(st.just(c), rows_of(probabilities(c)), rows_of(distributions(3, c)))))
 def test_array_twins_equal_the_formulas_element_by_element(
     case: tuple[Fraction, list[Fraction], list[Distribution]],
 ) -> None:
@@ -97,9 +93,7 @@ def test_array_twins_equal_the_formulas_element_by_element(
     assert chosen.tolist() == [decisions.action_formula(x, cost) for x in classes]
     losses = [decisions.binary_loss_formula(int(a), x, cost) for a, x in zip(acted, binary, strict=True)]
     assert decisions.binary_loss_array(acted, p, cost).tolist() == losses
-    class_losses = [
-        decisions.decision_loss_formula(int(a), x, cost) for a, x in zip(chosen, classes, strict=True)
-    ]
+    class_losses = [decisions.decision_loss_formula(int(a), x, cost) for a, x in zip(chosen, classes, strict=True)]
     assert decisions.decision_loss_array(chosen, v, cost).tolist() == class_losses
 
 
@@ -148,7 +142,7 @@ def test_a_report_that_is_not_valid_defers() -> None:
     assert metrics.actions(report=[[1, 0], [0, 1]], cost="0.1", valid=[False, True]).tolist() == [DEFER, 1]
 
 
-# --- bounds -------------------------------------------------------------------------------------------------
+# --- bounds ---------------------------------------------------------------------------------------------------------
 
 
 @given(with_classes)
@@ -169,9 +163,7 @@ def test_the_regret_bound_is_attained() -> None:
         p, q = (1 - cost, cost), (Fraction(0), Fraction(1))
         tv = metrics.total_variation(report=p, target=q)
         assert (
-            metrics.regret(report=p, target=q, cost=cost)
-            == tv / (1 - cost)
-            == metrics.regret_bound(tv=tv, cost=cost)
+            metrics.regret(report=p, target=q, cost=cost) == tv / (1 - cost) == metrics.regret_bound(tv=tv, cost=cost)
         )
     assert regrets.regret_bound_formula(Fraction(1, 4), Fraction(3, 4)) == Fraction(1, 2)
     assert metrics.regret_bound(tv=0.09, cost="0.1") == pytest.approx(0.1)
@@ -198,14 +190,10 @@ def test_the_margin_is_attained() -> None:
     assert (first_minimiser(p, Fraction(1, 10)), first_minimiser(moved, Fraction(1, 10))) == (DEFER, YES)
 
 
-# --- floats and sets of roots -------------------------------------------------------------------------------
+# --- floats and sets of roots ---------------------------------------------------------------------------------------
 
 
-@given(
-    costs().flatmap(
-        lambda c: st.tuples(st.just(c), rows_of(st.tuples(distributions(3, c), distributions(3, c))))
-    )
-)
+@given(costs().flatmap(lambda c: st.tuples(st.just(c), rows_of(st.tuples(distributions(3, c), distributions(3, c))))))
 def test_float_losses_agree_with_exact_ones(
     case: tuple[Fraction, list[tuple[Distribution, Distribution]]],
 ) -> None:
@@ -215,9 +203,7 @@ def test_float_losses_agree_with_exact_ones(
     pf, qf = pf / pf.sum(axis=-1, keepdims=True), qf / qf.sum(axis=-1, keepdims=True)
     for name in ("oracle_loss", "headroom"):
         function = getattr(metrics, name)
-        assert function(target=qf, cost=cost) == pytest.approx(
-            function(target=q, cost=cost).astype(float), abs=1e-15
-        )
+        assert function(target=qf, cost=cost) == pytest.approx(function(target=q, cost=cost).astype(float), abs=1e-15)
     margin = metrics.decision_margin(report=p, cost=cost).astype(float)
     assert metrics.decision_margin(report=pf, cost=cost) == pytest.approx(margin, abs=1e-15)
     binary = {"decision_margin_binary": "report", "headroom_binary": "target", "oracle_loss_binary": "target"}
@@ -253,15 +239,9 @@ def test_shares_of_actions_are_exact(first: list[int], data: st.DataObject) -> N
     assert change.crossings == share([(a == DEFER) != (b == DEFER) for a, b in pairs])
     assert change.switches == share([{a, b} == {NO, YES} for a, b in pairs])
     assert change.total == change.crossings + change.switches == share([a != b for a, b in pairs])
-    assert (
-        change.coverage_first
-        == metrics.coverage(first, weights=weights)
-        == share([a != DEFER for a in first])
-    )
+    assert change.coverage_first == metrics.coverage(first, weights=weights) == share([a != DEFER for a in first])
     assert change.coverage_second == share([b != DEFER for b in second])
-    assert metrics.coverage(first, weights=[float(w) for w in weights]) == pytest.approx(
-        float(change.coverage_first)
-    )
+    assert metrics.coverage(first, weights=[float(w) for w in weights]) == pytest.approx(float(change.coverage_first))
 
 
 @given(costs().flatmap(lambda c: st.tuples(st.just(c), rows_of(probabilities(c)))))
@@ -271,10 +251,7 @@ def test_the_best_fixed_action_is_the_first_with_least_mean_loss(
     cost, targets = case
     action, loss = metrics.best_fixed_action(target=targets, cost=cost)
     order = [NO, YES, DEFER]
-    means = [
-        sum((loss_by_outcomes(a, (1 - q, q), cost) for q in targets), Fraction(0)) / len(targets)
-        for a in order
-    ]
+    means = [sum((loss_by_outcomes(a, (1 - q, q), cost) for q in targets), Fraction(0)) / len(targets) for a in order]
     assert loss == min(means)
     assert order.index(action) == means.index(min(means))
 

@@ -30,9 +30,7 @@ def mean(rows: list[tuple[Fraction, Vector]]) -> Vector:
 
 
 @given(tables, st.data())
-def test_the_terms_have_their_meaning_and_add_up(
-    rows: list[tuple[Vector, Vector]], data: st.DataObject
-) -> None:
+def test_the_terms_have_their_meaning_and_add_up(rows: list[tuple[Vector, Vector]], data: st.DataObject) -> None:
     weights = data.draw(weights_of(len(rows)))
     p, q = [r[0] for r in rows], [r[1] for r in rows]
     mass = sum(weights)

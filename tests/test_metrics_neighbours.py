@@ -58,11 +58,7 @@ def test_row_order_within_a_half_does_not_matter(rows: list[tuple[int, str, int]
 def test_five_neighbours_with_a_tie_at_the_fifth() -> None:
     rows = [(0, "a", 1)] * 4 + [(1, "a", 1), (1, "a", 0), (1, "a", 0)] + [(0, "a", 1)] * 7
     rows = [(0, "a", 1), (0, "a", 1), (0, "a", 0), (0, "a", 0), *rows[4:7], *[(0, "a", 1)] * 7]
-    assert (
-        metrics.neighbour_error(encoded(rows), [r[2] for r in rows], k=5)
-        == brute_force(rows, 5)
-        == Fraction(2, 3)
-    )
+    assert metrics.neighbour_error(encoded(rows), [r[2] for r in rows], k=5) == brute_force(rows, 5) == Fraction(2, 3)
 
 
 def test_distances_are_compared_exactly() -> None:
@@ -98,7 +94,7 @@ def test_the_tie_formula_by_enumeration(closer: int, data: st.DataObject) -> Non
         assert found == Fraction(wrong, len(draws))
 
 
-# --- bounds and limits --------------------------------------------------------------------------------------
+# --- bounds and limits ----------------------------------------------------------------------------------------------
 
 
 @given(unit_fractions())

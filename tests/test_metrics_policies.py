@@ -98,7 +98,7 @@ def test_every_policy_says_how_many_requests_it_takes() -> None:
     assert metrics.REQUESTS["event_repeat_mean"] == metrics.REQUESTS["event_repeat_agreement"] == 2
 
 
-# --- averaging ----------------------------------------------------------------------------------------------
+# --- averaging ------------------------------------------------------------------------------------------------------
 
 
 @given(unit_fractions(), unit_fractions(), unit_fractions())
@@ -168,10 +168,7 @@ def test_the_mean_difference_over_costs_is_a_quarter_of_the_squared_gap(root: Ro
         area += (high - low) * policies.mean_minus_random_formula(p, r, q, (low + high) / 2)
     assert 2 * area == -((p - r) ** 2) / 4
     loss = sum(
-        (
-            (high - low) * policies.single_loss_formula(p, q, (low + high) / 2)
-            for low, high in pairwise(edges)
-        ),
+        ((high - low) * policies.single_loss_formula(p, q, (low + high) / 2) for low, high in pairwise(edges)),
         Fraction(0),
     )
     assert 2 * loss == metrics.brier_score_binary(report=p, target=q)

@@ -54,9 +54,7 @@ def test_docstrings_cite_claims_that_exist(name: str) -> None:
 def test_the_reference_page_lists_every_metric() -> None:
     pdoc = pytest.importorskip("pdoc", reason="the reference page needs the docs extra")
     pdoc.render.configure(docformat="numpy")
-    page = pdoc.render.html_module(
-        pdoc.doc.Module(metrics), {"exactworlds.metrics": pdoc.doc.Module(metrics)}
-    )
+    page = pdoc.render.html_module(pdoc.doc.Module(metrics), {"exactworlds.metrics": pdoc.doc.Module(metrics)})
     for name in metrics.__all__:
         assert f'id="{name}"' in page, f"{name} is not on the page"
     for part in ("Formula: KL(q‖p)", "Claim: C.kl", "Raises"):

@@ -46,7 +46,7 @@ def expectation(target: tuple[Fraction, ...], values: list[Fraction]) -> Fractio
     return sum((q * v for q, v in zip(target, values, strict=True)), Fraction(0))
 
 
-# --- accuracy -----------------------------------------------------------------------------------------------
+# --- accuracy -------------------------------------------------------------------------------------------------------
 
 
 @given(pairs_of_distributions(TENTH))
@@ -56,11 +56,7 @@ def test_the_selected_class_is_the_first_of_the_largest(pair: Pair) -> None:
     assert metrics.selected_class(report) == first
     assert metrics.tied_maxima(report) == sum(p == max(report) for p in report)
     assert metrics.expected_accuracy(report=report, target=target) == target[first]
-    assert (
-        metrics.expected_accuracy(report=report, target=target)
-        <= metrics.bayes_accuracy(target)
-        == max(target)
-    )
+    assert metrics.expected_accuracy(report=report, target=target) <= metrics.bayes_accuracy(target) == max(target)
     drawn = [metrics.realised_accuracy(report=report, label=k) for k in range(len(report))]
     assert expectation(target, [Fraction(int(a)) for a in drawn]) == target[first]
 
@@ -76,16 +72,10 @@ def test_array_twins_equal_the_formulas_element_by_element(rows: list[Pair]) -> 
         divergences.total_variation_formula(r, t) for r, t in rows
     ]
     pf, qf = p.astype(float), q.astype(float)
-    assert accuracy.first_maximum_array(pf).tolist() == [
-        accuracy.first_maximum_formula(r) for r in pf.tolist()
-    ]
-    log_losses = [
-        scores.log_loss_formula(r, t, log=math.log) for r, t in zip(pf.tolist(), qf.tolist(), strict=True)
-    ]
+    assert accuracy.first_maximum_array(pf).tolist() == [accuracy.first_maximum_formula(r) for r in pf.tolist()]
+    log_losses = [scores.log_loss_formula(r, t, log=math.log) for r, t in zip(pf.tolist(), qf.tolist(), strict=True)]
     assert scores.log_loss_array(pf, qf) == pytest.approx(log_losses, rel=1e-14, abs=1e-15)
-    divergence = [
-        divergences.kl_formula(r, t, log=math.log) for r, t in zip(pf.tolist(), qf.tolist(), strict=True)
-    ]
+    divergence = [divergences.kl_formula(r, t, log=math.log) for r, t in zip(pf.tolist(), qf.tolist(), strict=True)]
     assert divergences.kl_nats_array(pf, qf) == pytest.approx(divergence, rel=1e-12, abs=1e-14)
 
 
@@ -103,22 +93,14 @@ def test_twins_run_over_any_leading_axes() -> None:
 @given(reports, reports, st.sampled_from([0, 1]))
 def test_binary_forms_are_the_two_class_forms(p: Fraction, q: Fraction, y: int) -> None:
     two, goal = (1 - p, p), (1 - q, q)
-    assert metrics.expected_accuracy_binary(report=p, target=q) == metrics.expected_accuracy(
-        report=two, target=goal
-    )
-    assert metrics.total_variation_binary(report=p, target=q) == metrics.total_variation(
-        report=two, target=goal
-    )
+    assert metrics.expected_accuracy_binary(report=p, target=q) == metrics.expected_accuracy(report=two, target=goal)
+    assert metrics.total_variation_binary(report=p, target=q) == metrics.total_variation(report=two, target=goal)
     assert 2 * metrics.brier_score_binary(report=p, target=q) == metrics.brier_score(report=two, target=goal)
-    assert scores.realised_brier_score_binary_formula(p, y) == metrics.realised_brier_score_binary(
-        report=p, label=y
-    )
+    assert scores.realised_brier_score_binary_formula(p, y) == metrics.realised_brier_score_binary(report=p, label=y)
     assert 2 * metrics.realised_brier_score_binary(report=p, label=y) == metrics.realised_brier_score(
         report=two, label=y
     )
-    assert metrics.realised_accuracy_binary(report=p, label=y) == metrics.realised_accuracy(
-        report=two, label=y
-    )
+    assert metrics.realised_accuracy_binary(report=p, label=y) == metrics.realised_accuracy(report=two, label=y)
     assert metrics.log_loss_binary(report=p, target=q) == metrics.log_loss(report=two, target=goal)
     assert metrics.kl_nats_binary(report=p, target=q) == metrics.kl_nats(report=two, target=goal)
     assert metrics.entropy_bits_binary(q) == metrics.entropy_bits(goal)
@@ -147,24 +129,21 @@ def test_a_half_selects_no() -> None:
     assert metrics.expected_accuracy_binary(report=0.5, target=0.75) == 0.25
 
 
-# --- Brier --------------------------------------------------------------------------------------------------
+# --- Brier ----------------------------------------------------------------------------------------------------------
 
 
 @given(pairs_of_distributions(TENTH))
 def test_brier_is_the_mean_over_outcomes_of_the_squared_distance(pair: Pair) -> None:
     report, target = pair
     by_outcome = [
-        sum(((p - (1 if k == y else 0)) ** 2 for k, p in enumerate(report)), Fraction(0))
-        for y in range(len(report))
+        sum(((p - (1 if k == y else 0)) ** 2 for k, p in enumerate(report)), Fraction(0)) for y in range(len(report))
     ]
     assert metrics.brier_score(report=report, target=target) == expectation(target, by_outcome)
     realised = [metrics.realised_brier_score(report=report, label=y) for y in range(len(report))]
     assert realised == by_outcome
     assert [scores.realised_brier_score_formula(report, y) for y in range(len(report))] == by_outcome
     assert 0 <= metrics.brier_score(report=report, target=target) <= 2
-    excess = metrics.brier_score(report=report, target=target) - metrics.brier_score(
-        report=target, target=target
-    )
+    excess = metrics.brier_score(report=report, target=target) - metrics.brier_score(report=target, target=target)
     assert excess == sum(((p - q) ** 2 for p, q in zip(report, target, strict=True)), Fraction(0))
 
 
@@ -180,7 +159,7 @@ def test_float_scores_stay_within_their_stated_error(rows: list[Pair]) -> None:
     assert metrics.entropy_bits(qf) == pytest.approx(metrics.entropy_bits(q), abs=1e-14)
 
 
-# --- log loss and divergences -------------------------------------------------------------------------------
+# --- log loss and divergences ---------------------------------------------------------------------------------------
 
 
 @given(pairs_of_distributions(TENTH))
@@ -192,9 +171,7 @@ def test_log_loss_is_entropy_plus_divergence(pair: Pair) -> None:
     if not missing:
         assert loss == pytest.approx(metrics.entropy_bits(target) * math.log(2) + kl, abs=1e-12)
         realised = [metrics.realised_log_loss(report=report, label=y) for y in range(len(report))]
-        assert loss == pytest.approx(
-            sum(float(q) * v for q, v in zip(target, realised, strict=True) if q > 0)
-        )
+        assert loss == pytest.approx(sum(float(q) * v for q, v in zip(target, realised, strict=True) if q > 0))
     if report == target:
         assert kl == 0
 
@@ -265,9 +242,7 @@ def test_clipping_only_when_asked_and_only_of_the_report() -> None:
     assert metrics.kl_nats_binary(report=0, target="0.001", clip=clip) == 0
     assert metrics.kl_nats_binary(report=0.0, target=0.001, clip=clip) == pytest.approx(0, abs=1e-15)
     assert metrics.kl_nats_binary(report=0, target=0, clip=clip) == pytest.approx(-math.log(0.999), rel=1e-15)
-    assert metrics.kl_nats_binary(report=0.0, target=0.0, clip=clip) == pytest.approx(
-        -math.log(0.999), rel=1e-12
-    )
+    assert metrics.kl_nats_binary(report=0.0, target=0.0, clip=clip) == pytest.approx(-math.log(0.999), rel=1e-12)
     assert metrics.kl_nats_binary(report=1, target=0, clip=clip) == pytest.approx(math.log(1000), rel=1e-15)
     assert metrics.kl_nats_binary(report=1, target=0) == math.inf
     assert metrics.kl_nats_binary(report="0.4", target="0.4", clip=clip) == 0
@@ -289,7 +264,7 @@ def test_logarithms_of_exact_numbers(value: Fraction) -> None:
         assert error <= mpmath.mpf(2) ** -50 * max(abs(truth), 1 if abs(truth) > 0.3 else 0)
 
 
-# --- elementary scores --------------------------------------------------------------------------------------
+# --- elementary scores ----------------------------------------------------------------------------------------------
 
 
 @given(reports, reports, probabilities(TENTH), st.booleans())
@@ -308,13 +283,8 @@ def test_the_elementary_twin_equals_the_formula(
     p, q = np.array([a for a, _ in rows], dtype=object), np.array([b for _, b in rows], dtype=object)
     scalar = [scores.elementary_score_formula(a, b, theta, inclusive=inclusive) for a, b in rows]
     assert scores.elementary_score_array(p, q, theta, inclusive=inclusive).tolist() == scalar
-    floats = scores.elementary_score_array(
-        p.astype(float), q.astype(float), float(theta), inclusive=inclusive
-    )
-    one = [
-        scores.elementary_score_formula(float(a), float(b), float(theta), inclusive=inclusive)
-        for a, b in rows
-    ]
+    floats = scores.elementary_score_array(p.astype(float), q.astype(float), float(theta), inclusive=inclusive)
+    one = [scores.elementary_score_formula(float(a), float(b), float(theta), inclusive=inclusive) for a, b in rows]
     assert floats.tolist() == one
 
 
@@ -324,9 +294,7 @@ def test_the_elementary_integral_is_half_the_brier_score(p: Fraction, q: Fractio
     for low, high in pairwise(sorted({Fraction(0), p, Fraction(1)})):
         middle = (low + high) / 2  # affine between breakpoints, so the midpoint rule is exact
         area += (high - low) * scores.elementary_score_formula(p, q, middle, inclusive=inclusive)
-    assert (
-        area == (q * (1 - p) ** 2 + (1 - q) * p**2) / 2 == metrics.brier_score_binary(report=p, target=q) / 2
-    )
+    assert area == (q * (1 - p) ** 2 + (1 - q) * p**2) / 2 == metrics.brier_score_binary(report=p, target=q) / 2
 
 
 @given(costs().flatmap(lambda c: st.tuples(st.just(c), roots(c))))
@@ -349,7 +317,7 @@ def test_the_wrong_tie_conventions_fail_at_a_threshold() -> None:
     assert metrics.elementary_score(report=c, target=q, theta=c, inclusive=True) + high != q
 
 
-# --- means --------------------------------------------------------------------------------------------------
+# --- means ----------------------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12), st.data())
@@ -401,7 +369,7 @@ def test_means_carry_their_infinities() -> None:
     assert nothing.counts == {"first": 1, "second": 1}
 
 
-# --- many rows ----------------------------------------------------------------------------------------------
+# --- many rows ------------------------------------------------------------------------------------------------------
 
 
 def test_ten_million_rows() -> None:
@@ -436,6 +404,4 @@ def test_ten_million_rows() -> None:
 def test_scores_take_text_as_well_as_numbers(p: Fraction, q: Fraction) -> None:
     text = metrics.brier_score_binary(report=str(p), target=str(q))
     assert text == metrics.brier_score_binary(report=float(p), target=q)
-    assert metrics.brier_score_binary(report=float(p), target=float(q)) == pytest.approx(
-        float(text), abs=1e-15
-    )
+    assert metrics.brier_score_binary(report=float(p), target=float(q)) == pytest.approx(float(text), abs=1e-15)

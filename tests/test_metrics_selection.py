@@ -37,15 +37,12 @@ def test_the_area_is_the_chance_that_a_positive_ranks_higher(
         return
     pairs = [(a, b, w * v) for a, w in up for b, v in down]
     wins = (
-        sum((m for a, b, m in pairs if a > b), Fraction(0))
-        + sum((m for a, b, m in pairs if a == b), Fraction(0)) / 2
+        sum((m for a, b, m in pairs if a > b), Fraction(0)) + sum((m for a, b, m in pairs if a == b), Fraction(0)) / 2
     )
     expected = wins / sum(m for _, _, m in pairs)
     assert found == expected
     assert floats == pytest.approx(float(expected), abs=1e-14)
-    scalar = selection.auroc_formula(
-        [s for s, _, _ in table], [y for _, y, _ in table], [w for _, _, w in table]
-    )
+    scalar = selection.auroc_formula([s for s, _, _ in table], [y for _, y, _ in table], [w for _, _, w in table])
     assert scalar == expected
 
 
@@ -122,6 +119,4 @@ def test_many_rows_with_ties() -> None:
     )
     wins = sum(int(up[i]) * (2 * int(down[:i].sum()) + int(down[i])) for i in range(50))
     expected = Fraction(wins, 2 * int(up.sum()) * int(down.sum()))
-    assert metrics.area_under_curve(score=score, positive=positive) == pytest.approx(
-        float(expected), abs=1e-12
-    )
+    assert metrics.area_under_curve(score=score, positive=positive) == pytest.approx(float(expected), abs=1e-12)

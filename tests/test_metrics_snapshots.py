@@ -66,16 +66,12 @@ def test_the_binomial_law_by_enumerating_label_sequences(k: int, p: Fraction) ->
     assert sum(snapshots.binomial_formula(k, p)) == 1
 
 
-@given(
-    st.lists(st.integers(0, 20), min_size=1, max_size=9), st.lists(st.integers(0, 20), min_size=1, max_size=9)
-)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=9), st.lists(st.integers(0, 20), min_size=1, max_size=9))
 def test_samples_on_a_lattice(first: list[int], second: list[int]) -> None:
     def law(values: list[int]) -> dict[Fraction, Fraction]:
         return {Fraction(v, 20): Fraction(values.count(v), len(values)) for v in values}
 
-    found = metrics.wasserstein1_lattice(
-        first=[v / 20 for v in first], second=[v / 20 for v in second], steps=20
-    )
+    found = metrics.wasserstein1_lattice(first=[v / 20 for v in first], second=[v / 20 for v in second], steps=20)
     assert found == pytest.approx(float(transport(law(first), law(second))), abs=1e-14)
 
 
@@ -85,7 +81,7 @@ def test_every_multiple_is_found_on_a_fine_lattice() -> None:
         assert metrics.wasserstein1_lattice(first=values, second=values, steps=steps) == 0
 
 
-# --- snapshot errors ----------------------------------------------------------------------------------------
+# --- snapshot errors ------------------------------------------------------------------------------------------------
 
 populations = st.lists(st.tuples(unit_fractions(8), decimals(1)), min_size=1, max_size=5)
 inputs = st.lists(st.tuples(decimals(1), st.integers(0, 3)), min_size=1, max_size=6)
@@ -125,9 +121,7 @@ def test_errors_by_definition(
 
     def fitted(chosen: list[tuple[Fraction, int]]) -> dict[Fraction, Fraction]:
         one = Fraction(1)
-        return average(
-            [(one, share_law(f) if fit == "reports" else {Fraction(n, k): one}) for f, n in chosen]
-        )
+        return average([(one, share_law(f) if fit == "reports" else {Fraction(n, k): one}) for f, n in chosen])
 
     snapshot = higher = delta = covered = Fraction(0)
     for b in range(10):

@@ -266,7 +266,7 @@ def test_the_first_maximum_is_first_and_maximal() -> None:
         assert not possible([*unit, *path, z3.Not(z3.And(*wanted))])
 
 
-# --- sympy --------------------------------------------------------------------------------------------------
+# --- sympy ----------------------------------------------------------------------------------------------------------
 
 
 def same(left: Any, right: Any) -> bool:

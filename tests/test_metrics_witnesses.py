@@ -49,9 +49,7 @@ def test_the_largest_witness_by_brute_force(
     for (name, inside), interval in product(members.items(), intervals):
         total = Fraction(0)
         for row, w in zip(rows, weights, strict=True):
-            in_bin = (
-                interval is None or interval[0] <= row[0] < interval[1] or (row[0] == 1 and interval[1] == 1)
-            )
+            in_bin = interval is None or interval[0] <= row[0] < interval[1] or (row[0] == 1 and interval[1] == 1)
             if inside(row) and in_bin:
                 total += w * (row[1] - row[0])
         values[name, interval] = total / mass

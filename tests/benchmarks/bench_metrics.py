@@ -18,9 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(
-        variable, "1"
-    )  # a second thread that waits is counted as work; read when NumPy is loaded
+    os.environ.setdefault(variable, "1")  # a second thread that waits is counted as work; read when NumPy is loaded
 
 import numpy as np
 
@@ -42,9 +40,7 @@ def seconds(run: Timed, repeats: int = REPEATS) -> float:
     return statistics.median(times)
 
 
-def show(
-    name: str, ours: Timed, *, bare: Timed | None = None, bar: float = 4, libraries: dict[str, Any]
-) -> None:
+def show(name: str, ours: Timed, *, bare: Timed | None = None, bar: float = 4, libraries: dict[str, Any]) -> None:
     """One line for ours (against the bare formula), one for each library (against ours)."""
     own = seconds(ours)
     if bare is None:
@@ -248,9 +244,7 @@ def bootstrap() -> None:
     groups = [np.flatnonzero(strata == s) for s in range(4)]
     plain = {str(j): metrics.mean_statistic(values[:, j]) for j in range(many)}
     own = {
-        str(j): metrics.ratio_statistic(
-            numerator=values[:, j], denominator=below[:, j // 4], valid=valid[:, j]
-        )
+        str(j): metrics.ratio_statistic(numerator=values[:, j], denominator=below[:, j // 4], valid=valid[:, j])
         if j % 4 == 0
         else metrics.mean_statistic(values[:, j], valid=valid[:, j])
         for j in range(many)

@@ -98,9 +98,7 @@ def _raw(value: object, argument: str) -> Array:
         if value.dtype == np.float64 or value.dtype.kind in "iuO":
             out: Array = value
         else:
-            raise InvalidArgument(
-                argument, f"an array of {value.dtype}", "float64, integers, Fractions or text"
-            )
+            raise InvalidArgument(argument, f"an array of {value.dtype}", "float64, integers, Fractions or text")
     elif isinstance(value, Mapping | set | frozenset | bytes):
         raise InvalidArgument(argument, value, "a number or a sequence of numbers")
     else:
@@ -212,9 +210,7 @@ def as_label(value: object, *, argument: str, classes: int, shape: tuple[int, ..
         raise InvalidArgument(argument, f"shape {array.shape}", f"the shape {shape}")
     if array.dtype.kind == "b":
         return array.astype(np.int8)
-    check_interval(
-        array, argument=argument, low=0, high=classes - 1, expected=f"a class in 0 … {classes - 1}"
-    )
+    check_interval(array, argument=argument, low=0, high=classes - 1, expected=f"a class in 0 … {classes - 1}")
     return array
 
 
@@ -286,13 +282,7 @@ def check_choice(value: object, *, argument: str, choices: Sequence[str]) -> str
 
 
 def _shown(found: object) -> object:
-    return (
-        float(found)
-        if isinstance(found, np.floating)
-        else int(found)
-        if isinstance(found, np.integer)
-        else found
-    )
+    return float(found) if isinstance(found, np.floating) else int(found) if isinstance(found, np.integer) else found
 
 
 def apply_rows(formula: Callable[..., Any], *arrays: Array, core: int) -> Value:

@@ -39,9 +39,7 @@ def log_of_exact(value: Fraction) -> float:
     >>> log_of_exact(Fraction(1, 2))
     -0.6931471805599453
     """
-    if (
-        smaller(2 * value, 4 - 2 * value) > 1
-    ):  # within (1/2, 3/2): the difference from 1 is exact before it is rounded
+    if smaller(2 * value, 4 - 2 * value) > 1:  # within (1/2, 3/2): the difference from 1 is exact before it is rounded
         return math.log1p(float(value - 1))
     if Fraction(1, 2**1000) < value < 2**1000:
         return math.log(float(value))

@@ -124,7 +124,7 @@ def _floats(values: object, argument: str, valid: object) -> tuple[Array, Array]
     return out, mask
 
 
-# --- draws --------------------------------------------------------------------------------------------------
+# --- draws ----------------------------------------------------------------------------------------------------------
 
 
 def derived_seed(base: int, *, metric: str, configuration: str) -> int:
@@ -178,9 +178,7 @@ def resample_counts(
 
 
 def _checked(replicates: int, seed: int) -> tuple[int, int]:
-    return check_count(replicates, argument="replicates"), check_count(
-        seed, argument="seed", low=0, high=2**64 - 1
-    )
+    return check_count(replicates, argument="replicates"), check_count(seed, argument="seed", low=0, high=2**64 - 1)
 
 
 def _groups(strata: Sequence[Hashable]) -> list[Array]:
@@ -202,7 +200,7 @@ def _draw(stream: np.random.Philox, rows: int, roots: int) -> Array:
     return np.bincount(picked.ravel(), minlength=rows * roots).reshape(rows, roots)
 
 
-# --- intervals ----------------------------------------------------------------------------------------------
+# --- intervals ------------------------------------------------------------------------------------------------------
 
 
 def percentile_formula(ordered: Sequence[Real], *, part: int, of: int, upper: bool) -> Real:
@@ -237,9 +235,7 @@ def percentile_interval(values: object) -> tuple[float, float]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or np.isnan(array).any():
         raise InvalidArgument("values", f"{array.size} values", "at least one replicate, none of them NaN")
-    places = sorted(
-        {p for end in ((array.size - 1) // 40, (array.size - 1) * 39 // 40) for p in (end, end + 1)}
-    )
+    places = sorted({p for end in ((array.size - 1) // 40, (array.size - 1) * 39 // 40) for p in (end, end + 1)})
     ordered: Any = np.partition(array, [p for p in places if p < array.size])
     low = percentile_formula(ordered, part=1, of=40, upper=False)
     return float(low), float(percentile_formula(ordered, part=39, of=40, upper=True))
@@ -330,8 +326,7 @@ def paired_bootstrap(
     for start in range(0, many, size):
         count = min(size, many - start)
         counts = [
-            _draw(stream, count, len(group)).astype(np.float64)
-            for stream, group in zip(streams, groups, strict=True)
+            _draw(stream, count, len(group)).astype(np.float64) for stream, group in zip(streams, groups, strict=True)
         ]
         part = slice(start, start + count)
         values[part], fine[part], partial[part] = plan.values(counts, groups)
@@ -340,11 +335,7 @@ def paired_bootstrap(
         good = values[fine[:, j], j]
         nothing = Undefined("no replicate has a value", {"replicates": many})
         low, high = percentile_interval(good) if good.size else (nothing, nothing)
-        point = (
-            float(whole[0][0, j])
-            if whole[1][0, j]
-            else Undefined("no value on all roots", {"roots": len(rows)})
-        )
+        point = float(whole[0][0, j]) if whole[1][0, j] else Undefined("no value on all roots", {"roots": len(rows)})
         left_out = int(np.count_nonzero(partial[:, j] & fine[:, j]))
         out[name] = BootstrapInterval(
             point, low, high, int(good.size), many - int(good.size), left_out, many, seed, support
@@ -392,11 +383,7 @@ class _Plan:
             sums = count @ self._matrix[group]
             roots = sums[:, a:b]
             inside = roots > 0
-            scale = (
-                1.0 / roots
-                if inside.all()
-                else np.divide(1.0, roots, out=np.zeros(roots.shape), where=inside)
-            )
+            scale = 1.0 / roots if inside.all() else np.divide(1.0, roots, out=np.zeros(roots.shape), where=inside)
             strata += inside
             top += sums[:, :a] * scale
             if c > b:

@@ -76,7 +76,7 @@ RELATIONS = tuple(TOLERANCES)
 """The ten relations by name."""
 
 
-# --- residuals ----------------------------------------------------------------------------------------------
+# --- residuals ------------------------------------------------------------------------------------------------------
 
 
 def difference_formula(first: Real, second: Real) -> Real:
@@ -173,9 +173,7 @@ def coarsening_residual(*, event: object, canonical: object, members: Sequence[b
     check_probability(p, argument="event")
     check_simplex(whole, argument="canonical")
     if whole.shape[:-1] != p.shape:
-        raise InvalidArgument(
-            "canonical", f"shape {whole.shape}", f"one distribution for each event, {p.shape}"
-        )
+        raise InvalidArgument("canonical", f"shape {whole.shape}", f"one distribution for each event, {p.shape}")
     mask = np.asarray(members)
     if mask.dtype != np.bool_ or mask.shape != whole.shape[-1:]:
         raise InvalidArgument("members", members, f"{whole.shape[-1]} booleans")
@@ -294,7 +292,7 @@ def passes(residual: object, *, relation: str, tolerance: object = None) -> Valu
     return result(np.asarray(r <= limit, dtype=bool))
 
 
-# --- over a set of roots ------------------------------------------------------------------------------------
+# --- over a set of roots --------------------------------------------------------------------------------------------
 
 
 def mean_pair_error_formula(first: Real, second: Real, target: Real) -> Real:

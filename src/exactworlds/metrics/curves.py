@@ -200,9 +200,7 @@ def reject_curve(
     w = as_weights(weights, shape=p.shape, exact=True)
     ok_p = check_mask(event_valid, argument="event_valid", shape=p.shape)
     ok_r = check_mask(choice_valid, argument="choice_valid", shape=p.shape)
-    losses = [
-        _root_loss(policy, p[i], r[i], q[i], ok_p=bool(ok_p[i]), ok_r=bool(ok_r[i])) for i in range(len(p))
-    ]
+    losses = [_root_loss(policy, p[i], r[i], q[i], ok_p=bool(ok_p[i]), ok_r=bool(ok_r[i])) for i in range(len(p))]
     own = [[smaller(x, 1 - x) for x in _own_reports(policy, p[i], r[i], q[i])] for i in range(len(p))]
     return exact_curve(losses, breakpoints=own, weights=list(w), low=Fraction(0), high=Fraction(1, 2))
 
@@ -295,7 +293,7 @@ def grid_signs(*, mean: ExactCurve, random: ExactCurve, costs: Sequence[object] 
     return GridSigns(better, equal, worse, both)
 
 
-# --- Murphy curves ------------------------------------------------------------------------------------------
+# --- Murphy curves --------------------------------------------------------------------------------------------------
 
 
 def murphy_oracle_formula(target: Real, theta: Real) -> Real:

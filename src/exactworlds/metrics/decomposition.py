@@ -135,9 +135,7 @@ def _of(weights: Sequence[Real], code: Sequence[int], group: int) -> list[Real]:
 
 def _centre(vectors: Sequence[Sequence[Real]], weights: Sequence[Real]) -> list[Real]:
     mass = total(weights)
-    return [
-        total(w * v[k] for v, w in zip(vectors, weights, strict=True)) / mass for k in range(len(vectors[0]))
-    ]
+    return [total(w * v[k] for v, w in zip(vectors, weights, strict=True)) / mass for k in range(len(vectors[0]))]
 
 
 def brier_decomposition(*, report: object, target: object, weights: object = None) -> BrierDecomposition:

@@ -99,9 +99,7 @@ def stratum_weights(
     weights = np.empty(len(names), dtype=object)
     for index, name in enumerate(names):
         weights[index] = (
-            stratum_weight_formula(Fraction(len(kept)), Fraction(counts[name]))
-            if mask[index]
-            else Fraction(0)
+            stratum_weight_formula(Fraction(len(kept)), Fraction(counts[name])) if mask[index] else Fraction(0)
         )
     return StratumWeights(weights, kept, tuple(name for name in known if not counts[name]))
 

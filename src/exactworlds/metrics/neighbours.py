@@ -89,9 +89,7 @@ def encode(
         if ranges and name in ranges:
             low, high = (as_fraction(edge, argument=f"ranges[{name!r}]") for edge in ranges[name])
             if not low < high:
-                raise InvalidArgument(
-                    f"ranges[{name!r}]", ranges[name], "a range whose ends differ, low first"
-                )
+                raise InvalidArgument(f"ranges[{name!r}]", ranges[name], "a range whose ends differ, low first")
             column = [as_fraction(v, argument=f"columns[{name!r}]", index=i) for i, v in enumerate(values)]
             for index, value in enumerate(column):
                 if not low <= value <= high:
@@ -110,9 +108,7 @@ def encode(
     return Features(numbers, np.array(codes, dtype=np.int64).reshape(len(codes), rows).T, scale)
 
 
-def tie_error_formula(
-    closer: int, closer_yes: int, tied: int, tied_yes: int, *, k: int, label: int
-) -> Fraction:
+def tie_error_formula(closer: int, closer_yes: int, tied: int, tied_yes: int, *, k: int, label: int) -> Fraction:
     """The chance of a wrong vote, when k − closer of the tied rows are drawn without replacement."""
     drawn = k - closer
     wrong = 0
@@ -210,7 +206,7 @@ def _squared_distances(features: Features, test: Array, fit: Array) -> Array:
     return out
 
 
-# --- estimates ----------------------------------------------------------------------------------------------
+# --- estimates ------------------------------------------------------------------------------------------------------
 
 
 def lower_bound_one_formula(error: Real, *, sqrt: Callable[[Real], Real]) -> Real:
@@ -318,9 +314,7 @@ def neighbour_estimate(errors: Sequence[object], *, k: int) -> NeighbourEstimate
     values = [_error(e, "errors", i) for i, e in enumerate(errors)]
     bound = lower_bound_one if k == 1 else lower_bound_five
     lower = math.fsum(bound(e) for e in values) / len(values)
-    return NeighbourEstimate(
-        k, Fraction(total(values)) / len(values), lower, k == 1 and any(2 * e > 1 for e in values)
-    )
+    return NeighbourEstimate(k, Fraction(total(values)) / len(values), lower, k == 1 and any(2 * e > 1 for e in values))
 
 
 def asymptotic_one_formula(probability: Real) -> Real:

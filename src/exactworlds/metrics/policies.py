@@ -274,9 +274,7 @@ def policy_coverage(
     >>> policy_coverage(policy="random", event=["0.84"], choice=["0.97"], cost="0.1")
     Fraction(1, 2)
     """
-    check_choice(
-        policy, argument="policy", choices=("event", "choice", "random", "mean", "agreement", "defer")
-    )
+    check_choice(policy, argument="policy", choices=("event", "choice", "random", "mean", "agreement", "defer"))
     shares = []
     for part in ("event", "choice") if policy == "random" else (policy,):
         taken = policy_actions(

@@ -120,9 +120,7 @@ def oracle_loss_binary(*, target: object, cost: object) -> Value:
 
 def regret_formula(report: Sequence[Real], target: Sequence[Real], cost: Real) -> Real:
     """The loss of the report's action minus the oracle's."""
-    return decision_loss_formula(action_formula(report, cost), target, cost) - oracle_loss_formula(
-        target, cost
-    )
+    return decision_loss_formula(action_formula(report, cost), target, cost) - oracle_loss_formula(target, cost)
 
 
 def regret(*, report: object, target: object, cost: object) -> Value:
@@ -184,8 +182,7 @@ def regret_binary(*, report: object, target: object, cost: object) -> Value:
     c = check_cost(cost)
     taken = actions_binary(report=p, cost=c)
     return result(
-        _object_or_float(expected_loss_binary(action=taken, target=q, cost=c), q)
-        - oracle_loss_binary(target=q, cost=c)
+        _object_or_float(expected_loss_binary(action=taken, target=q, cost=c), q) - oracle_loss_binary(target=q, cost=c)
     )
 
 

@@ -250,9 +250,7 @@ def log_loss_binary(*, report: object, target: object) -> Value:
     """
     p, q = binary_pair(report, target)
     if is_exact(p):
-        return float_rows(
-            lambda a, b: log_loss_formula((1 - a, a), (1 - b, b), log=log_of_exact), p, q, core=0
-        )
+        return float_rows(lambda a, b: log_loss_formula((1 - a, a), (1 - b, b), log=log_of_exact), p, q, core=0)
     return result(log_loss_array(np.stack([1 - p, p], axis=-1), np.stack([1 - q, q], axis=-1)))
 
 

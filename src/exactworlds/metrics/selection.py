@@ -181,9 +181,7 @@ def selective_retention(
     return kept
 
 
-def selective_loss_formula(
-    loss: Sequence[Real], retained: Sequence[Real], weights: Sequence[Real], cost: Real
-) -> Real:
+def selective_loss_formula(loss: Sequence[Real], retained: Sequence[Real], weights: Sequence[Real], cost: Real) -> Real:
     """Σ w (k ℓ + (1 − k) c) / Σ w."""
     rows = zip(loss, retained, weights, strict=True)
     return total(w * (k * value + (1 - k) * cost) for value, k, w in rows) / total(weights)

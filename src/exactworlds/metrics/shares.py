@@ -59,9 +59,7 @@ def coverage(action: object, *, weights: object = None) -> Value:
     return _share(w, a >= 0)
 
 
-def best_fixed_action_formula(
-    target: Sequence[Real], weights: Sequence[Real], cost: Real
-) -> tuple[int, Real]:
+def best_fixed_action_formula(target: Sequence[Real], weights: Sequence[Real], cost: Real) -> tuple[int, Real]:
     """The first of no, yes, defer with least mean loss q̄, 1 − q̄, c, and that loss."""
     mean = total(w * q for w, q in zip(weights, target, strict=True)) / total(weights)
     best = (NO, mean)

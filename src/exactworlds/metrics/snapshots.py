@@ -51,7 +51,7 @@ SNAPSHOT_BINS = 10
 """Equal-width bins of the report."""
 
 
-# --- laws and their distance --------------------------------------------------------------------------------
+# --- laws and their distance ----------------------------------------------------------------------------------------
 
 
 def wasserstein1_formula(first: Sequence[Real], second: Sequence[Real], gaps: Sequence[Real]) -> Real:
@@ -136,9 +136,7 @@ def wasserstein1_lattice(*, first: object, second: object, steps: int) -> float:
     for name, values in (("first", first), ("second", second)):
         x = np.asarray(values)
         if x.dtype != np.float64 or x.ndim != 1 or x.size == 0:
-            raise InvalidArgument(
-                name, f"an array of {x.dtype}, shape {x.shape}", "a sample of float64, not empty"
-            )
+            raise InvalidArgument(name, f"an array of {x.dtype}, shape {x.shape}", "a sample of float64, not empty")
         check_probability(x, argument=name)
         index = (x * count + 0.5).astype(np.intp)
         off = index / count != x
@@ -182,9 +180,7 @@ def binomial_share_law(*, k: int, probability: object) -> dict[Fraction, Fractio
     labels = check_count(k, argument="k")
     (p,) = read_exact(probability=probability)
     check_probability(p, argument="probability")
-    return {
-        Fraction(j, labels): mass for j, mass in enumerate(binomial_formula(labels, p.item())) if mass > 0
-    }
+    return {Fraction(j, labels): mass for j, mass in enumerate(binomial_formula(labels, p.item())) if mass > 0}
 
 
 def mixture_law(laws: Sequence[Law], *, weights: Sequence[Fraction]) -> dict[Fraction, Fraction]:
@@ -207,9 +203,7 @@ def mixture_law(laws: Sequence[Law], *, weights: Sequence[Fraction]) -> dict[Fra
     """
     mass = total(weights)
     if not laws or len(laws) != len(weights) or not mass > 0:
-        raise InvalidArgument(
-            "laws", f"{len(laws)} laws, weights {mass}", "laws with as many weights, not all 0"
-        )
+        raise InvalidArgument("laws", f"{len(laws)} laws, weights {mass}", "laws with as many weights, not all 0")
     out: dict[Fraction, Fraction] = {}
     for law, weight in zip(laws, weights, strict=True):
         for value, probability in law.items():
@@ -218,7 +212,7 @@ def mixture_law(laws: Sequence[Law], *, weights: Sequence[Fraction]) -> dict[Fra
     return dict(sorted(out.items()))
 
 
-# --- snapshot errors ----------------------------------------------------------------------------------------
+# --- snapshot errors ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -331,9 +325,7 @@ def _input_laws(
         return [binomial_share_law(k=k, probability=value) for value in report]
     counts = np.asarray(positives)
     if counts.dtype.kind not in "iu" or counts.shape != report.shape:
-        raise InvalidArgument(
-            "positives", f"an array of {counts.dtype}, shape {counts.shape}", f"{len(report)} counts"
-        )
+        raise InvalidArgument("positives", f"an array of {counts.dtype}, shape {counts.shape}", f"{len(report)} counts")
     for index, count in enumerate(counts):
         check_count(count, argument=f"positives[{index}]", low=0, high=k)
     return [{Fraction(int(count), k): Fraction(1)} for count in counts]
