@@ -1,0 +1,117 @@
+"""The commands about goldens: golden check, golden add, golden replace."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from exactworlds.audit.verify import audit_papers
+from exactworlds.cli.output import print_json, print_lines
+from exactworlds.errors import GoldenError, UsageError
+from exactworlds.golden.check import GoldenResult, check_world, golden_path
+from exactworlds.golden.quantities import Quantities
+from exactworlds.golden.store import GoldenCell, read_golden, write_golden
+from exactworlds.golden.update import add_world, published_golden, replace_cells
+from exactworlds.spec.library import find_world, golden_folder, world_names
+from exactworlds.spec.published import load_published
+from exactworlds.spec.reading import read_bytes
+
+__all__ = ["app"]
+
+PAPERS = "papers"
+
+app = typer.Typer(help="Check, add or replace pinned values.", no_args_is_help=True)
+World = Annotated[str, typer.Argument(metavar="WORLD", help="A bundled world by name, a world file, or 'papers'.")]
+
+
+@app.command()
+def check(
+    worlds: Annotated[list[str] | None, typer.Argument(help="Worlds; all bundled ones and the papers if none.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Compare pinned values with what is computed. Exit code 0 if all match, 1 if not, 2 if a file is missing."""
+    passes, rows = True, []
+    for name in worlds or [PAPERS, *world_names()]:
+        if name == PAPERS:
+            faults = list(audit_papers().transcription)
+        else:
+            world, source = find_world(name)
+            faults = _faults(check_world(world, golden_path(world, source), Quantities(world)))
+        passes = passes and not faults
+        rows.append({"subject": name, "faults": faults})
+        if not as_json:
+            print_lines([f"✗ {name}: {fault}" for fault in faults] or [f"✓ {name}: as pinned"])
+    if as_json:
+        print_json({"format": "exactworlds/golden-check/1", "passes": passes, "subjects": rows})
+    if not passes:
+        raise typer.Exit(1)
+
+
+def _faults(result: GoldenResult) -> list[str]:
+    faults = []
+    if not result.law_matches:
+        faults.append(f"bound to the law digest {result.golden.law}, found {result.law}")
+    if not result.text_matches:
+        faults.append(f"bound to the text digest {result.golden.text}, found {result.text}")
+    faults += [f"{quantity} is not pinned" for quantity in result.missing]
+    faults += [
+        f"{cell.cell.id}: pinned {cell.cell.value}, found {cell.found}" for cell in result.cells if not cell.matches
+    ]
+    return faults
+
+
+@app.command()
+def add(
+    name: World,
+    derived: Annotated[
+        Path | None, typer.Option(help="A JSON list of derived cells, obtained without this package.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Pin what is not pinned yet. What is pinned stays as it is."""
+    if name == PAPERS:
+        file = golden_folder() / "papers" / "published.json"
+        old = read_golden(file).cells if file.exists() else ()
+        golden = published_golden(load_published())
+        changed = [cell.id for cell in old if cell not in golden.cells]
+        if changed:
+            raise GoldenError(f"{file}: {', '.join(changed[:6])}: a published value changes only by an erratum")
+        write_golden(file, golden)
+    else:
+        world, source = find_world(name)
+        if source == "-":
+            raise UsageError("golden add wants a file: standard input has no place to put a golden file beside")
+        file = golden_path(world, source)
+        golden = add_world(world, file, Quantities(world), _derived(derived) if derived else ())
+    if as_json:
+        print_json({"file": str(file), "cells": len(golden.cells)})
+    else:
+        print_lines([f"✓ {file}: {len(golden.cells)} cells are pinned"])
+
+
+def _derived(file: Path) -> list[GoldenCell]:
+    try:
+        raw = json.loads(read_bytes(file))
+        return [GoldenCell(**entry) for entry in raw]
+    except (ValueError, TypeError) as error:
+        raise GoldenError(f"{file}: not a JSON list of derived cells: {error}") from None
+
+
+@app.command()
+def replace(
+    name: World,
+    only: Annotated[list[str], typer.Option(help="The id of a cell to replace, or 'law' or 'text'; can be repeated.")],
+    reason: Annotated[str, typer.Option(help="Why; it stays in the file.")],
+) -> None:
+    """Set named computed cells to what is computed now, with a reason that stays in the file."""
+    if name == PAPERS:
+        raise GoldenError("published cells cannot be replaced: a printed value changes only by an erratum, by hand")
+    world, source = find_world(name)
+    file = golden_path(world, source)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    replace_cells(world, file, Quantities(world), only=only, reason=reason, date=today)
+    print_lines([f"✓ {file}: replaced {', '.join(only)}"])
