@@ -100,6 +100,8 @@ REFUSED: list[tuple[Callable[[], Any], str, object, str]] = [
     (lambda: metrics.stratum_weights([]), "strata", None, "at least one root"),
     (lambda: metrics.stratum_weights(["a"], support=[False]), "support", None, "at least one root"),
     (lambda: metrics.stratum_weights(["a"], declared=["b"]), "strata", 0, "declared"),
+    (lambda: metrics.mixture_law([{Fraction(0): Fraction(1)}], weights=[Fraction(0)]), "laws", None, "not all 0"),
+    (lambda: metrics.mixture_law([], weights=[]), "laws", None, "not all 0"),
     (lambda: metrics.wasserstein1({}, {0: 1}), "first", None, "not empty"),
     (lambda: metrics.wasserstein1({0: "1/2"}, {0: 1}), "first", None, "sum to 1"),
     (lambda: metrics.wasserstein1({0: "-1", 1: 2}, {0: 1}), "first", 0, "at least 0"),
