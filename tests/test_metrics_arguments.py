@@ -180,6 +180,7 @@ REFUSED: list[tuple[Callable[[], Any], str, object, str]] = [
     (lambda: metrics.mean_statistic([0.1, NAN]), "values", 1, "valid root"),
     (lambda: metrics.paired_bootstrap({}, strata=["a"], seed=1), "statistics", None, "at least one"),
     (lambda: next(metrics.resample_counts(["a"], seed=-1)), "seed", None, "at least 0"),
+    (lambda: next(metrics.resample_counts(["a"], seed=2**64)), "seed", None, "at most"),
     (lambda: metrics.hoeffding_bound(rows=10, witnesses=2, alpha=0), "alpha", None, "above 0"),
     (lambda: metrics.passes(0, relation="x"), "relation", None, "one of"),
     (lambda: metrics.pair_residual(first=[0.1], second=[0.1, 0.2]), "second", None, "shape"),
