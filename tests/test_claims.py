@@ -23,6 +23,7 @@ from exactworlds.spec.published import load_published
 ROOT = Path(__file__).parent.parent
 CLAIMS = load_claims().claim
 CLAIM_LINE = re.compile(r"^\s*Claim: (.+)$", re.MULTILINE)
+CLAIM_ID = re.compile(r"(?<![\w.])(?:[A-F]|conventions)\.[a-z][a-z0-9-]*")
 
 
 def resolve(name: str) -> Any:
@@ -52,7 +53,7 @@ def documented() -> Iterator[tuple[str, str]]:
                 members |= {f".{key}": value for key, value in vars(thing).items() if callable(value)}
             for suffix, member in members.items():
                 for line in CLAIM_LINE.findall(getattr(member, "__doc__", None) or ""):
-                    for claim in re.split(r",\s*", line.strip()):
+                    for claim in CLAIM_ID.findall(line):
                         yield claim, f"{info.name}:{name}{suffix}"
 
 

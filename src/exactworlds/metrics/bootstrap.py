@@ -66,7 +66,7 @@ def mean_statistic(values: object, *, valid: object = None) -> Statistic:
 
     Formula: Σ w v / Σ w, w = 1/(H n_h) over valid roots.
 
-    Claim: E (bootstrap). Values are floats; ±inf is allowed and kept. What stands at a root that is not valid
+    Claim: E.bootstrap. Values are floats; ±inf is allowed and kept. What stands at a root that is not valid
     is ignored.
 
     Raises
@@ -88,7 +88,7 @@ def ratio_statistic(*, numerator: object, denominator: object, valid: object = N
 
     Formula: Σ w a / Σ w b.
 
-    Claim: E (bootstrap), `weights`. A replicate whose denominator is 0 has no value and is dropped.
+    Claim: E.bootstrap, `weights`. A replicate whose denominator is 0 has no value and is dropped.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def derived_seed(base: int, *, metric: str, configuration: str) -> int:
     Formula: the first 8 bytes of SHA-256 of "base/metric/configuration" as an integer, most significant first
     (`chosen`).
 
-    Claim: E (bootstrap).
+    Claim: E.bootstrap.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def resample_counts(
     word gives two 32-bit halves u, low half first, and the root ⌊u n_h / 2³²⌋, whose probability is 1/n_h up
     to 2⁻³² (`chosen`).
 
-    Claim: E (bootstrap). Blocks are integer arrays (replicates, roots); their size does not change the draws.
+    Claim: E.bootstrap. Blocks are integer arrays (replicates, roots); their size does not change the draws.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def percentile_interval(values: object) -> tuple[float, float]:
     Formula: sorted values at 0-based positions 0.025(R − 1) and 0.975(R − 1), linear between neighbours;
     where a neighbour is infinite, the outer one.
 
-    Claim: E (bootstrap).
+    Claim: E.bootstrap.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def paired_bootstrap(
     statistic is recomputed on its own valid roots as the mean over strata of its stratum means (a ratio: of
     its two means); the interval is `percentile_interval`.
 
-    Claim: E (bootstrap; P2 App. S).
+    Claim: E.bootstrap (P2 App. S).
 
     Convention: `support="intended"` draws from all root slots; a stratum without a valid root is left out of
     that statistic in that replicate, a replicate without any is dropped, both counted. `support="paired"`
@@ -414,7 +414,7 @@ def bootstrap_function(
     Formula: `statistic(counts)` on the draws of `resample_counts`; a replicate that returns `Undefined` is
     dropped and counted.
 
-    Claim: E (bootstrap). The statistic applies the weights of the strata itself (`means.stratum_weights`
+    Claim: E.bootstrap. The statistic applies the weights of the strata itself (`means.stratum_weights`
     times counts, for a fixed support). Slower than `paired_bootstrap` by the price of the statistic.
 
     Raises

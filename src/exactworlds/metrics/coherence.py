@@ -111,7 +111,7 @@ def pair_residual(*, first: object, second: object) -> Value:
 
     Formula: |p − p′|.
 
-    Claim: E (relations; P2 Table 1).
+    Claim: E.relations (P2 Table 1).
 
     Range [0, 1]; elementwise; exact.
 
@@ -133,7 +133,7 @@ def complement_residual(*, event: object, complement: object) -> Value:
 
     Formula: |p(A) + p(¬A) − 1|.
 
-    Claim: E (relations).
+    Claim: E.relations.
 
     Range [0, 1]; elementwise; exact.
 
@@ -155,7 +155,7 @@ def coarsening_residual(*, event: object, canonical: object, members: Sequence[b
 
     Formula: |p(A) − Σ_{k in A} p_k|.
 
-    Claim: E (relations).
+    Claim: E.relations.
 
     Shapes: (…), (…, K) and K booleans; exact.
 
@@ -188,7 +188,7 @@ def product_residual(*, joint: object, conditional: object, condition: object) -
 
     Formula: |p(A∩B) − p(A|B) p(B)|.
 
-    Claim: E (relations).
+    Claim: E.relations.
 
     Range [0, 1]; elementwise; exact. A root whose conditional is undefined (P(B) = 0) is not in the
     denominator: leave it out.
@@ -211,7 +211,7 @@ def distribution_residual(*, variant: object, canonical: object) -> Value:
 
     Formula: TV(aligned variant, canonical) = ½‖·‖₁.
 
-    Claim: E (relations; `chosen`).
+    Claim: E.relations (`chosen`).
 
     Convention: the variant is aligned to the canonical order first.
 
@@ -271,7 +271,7 @@ def passes(residual: object, *, relation: str, tolerance: object = None) -> Valu
 
     Formula: residual ≤ tolerance; 0.05, repeat 0.02.
 
-    Claim: E (relations; P2 Table 1). Elementwise, to booleans.
+    Claim: E.relations (P2 Table 1). Elementwise, to booleans.
 
     Raises
     ------
@@ -362,7 +362,7 @@ def complement_sums(*, event: object, complement: object, weights: object = None
 
     Formula: p(A) + p(¬A).
 
-    Claim: E (signed complement sums).
+    Claim: E.complement-sums.
 
     Convention: mean and shares weighted; the median is that of the rows, unweighted (`chosen`); the bounds
     are strict.

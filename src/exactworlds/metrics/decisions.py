@@ -73,7 +73,7 @@ PRIMARY_COST = Fraction(1, 10)
 def exact_decimals(values: object) -> Value:
     """Numbers as Fractions, a float as the decimal that repr prints: the door from floats to exact results.
 
-    Claim: `exact` of the conventions. Elementwise.
+    Claim: conventions.exact. Elementwise.
 
     Raises
     ------

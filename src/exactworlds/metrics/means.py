@@ -70,7 +70,7 @@ def stratum_weights(
     Formula: w = 1 / (H n_h), n_h the roots of the statistic's own support in stratum h, H the strata with n_h
     > 0; a root outside the support weighs 0.
 
-    Claim: `weights` of the conventions (P2). The weights are Fractions that sum to 1. `support` says which
+    Claim: conventions.weights (P2). The weights are Fractions that sum to 1. `support` says which
     roots count (all); `declared` lists the strata that were intended (those that occur).
 
     Raises
@@ -154,7 +154,7 @@ def seed_summary(values: object) -> tuple[float, float | Undefined]:
 
     Formula: v̄ and √(Σ (v − v̄)² / (n − 1)).
 
-    Claim: F (runs that differ only in seed).
+    Claim: F.seeds.
 
     Convention: ddof 1; the deviation of a single run is `Undefined`.
 

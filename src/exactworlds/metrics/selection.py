@@ -62,7 +62,7 @@ def area_under_curve(*, score: object, positive: object, weights: object = None)
 
     Formula: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻), pairs weighted by the product of their weights.
 
-    Claim: E (selective use; P2).
+    Claim: E.selective (P2).
 
     Convention: `Undefined` with the counts where a class is empty (of positive weight).
 
@@ -140,7 +140,7 @@ def selective_retention(
     Formula: keep ascending score until the weight κ·Σ w; the roots whose score is at the boundary are kept in
     one equal fraction, the rest defers.
 
-    Claim: E (selective use; P2).
+    Claim: E.selective (P2).
 
     Convention: the total is that of all intended roots; a root that is not `eligible` (an incomplete pair) is
     never kept, and takes none of the weight. Scores: |p − p′|, −max(m, 1 − m), or class excess risk.
@@ -192,7 +192,7 @@ def selective_loss(*, loss: object, retained: object, cost: object, weights: obj
 
     Formula: Σ w (k ℓ + (1 − k) c) / Σ w, k from `selective_retention`.
 
-    Claim: E (selective use; P2).
+    Claim: E.selective (P2).
 
     Convention: ℓ is the loss of acting as the policy does; the main point is κ = ½, c = 0.10. Computed on
     exact decimals.
@@ -234,7 +234,7 @@ def pareto_frontier(*, cost: object, loss: object) -> Array:
 
     Formula: i stays iff no j has cost_j ≤ cost_i and loss_j ≤ loss_i with one of them strict.
 
-    Claim: F (frontier; P1 §5).
+    Claim: F.frontier (P1 §5).
 
     Convention: equal points both stay; infinite losses are allowed; compared exactly.
 
