@@ -22,7 +22,7 @@ from exactworlds.spec.published import load_published
 
 ROOT = Path(__file__).parent.parent
 CLAIMS = load_claims().claim
-CLAIM_LINE = re.compile(r"^\s*Claim: (.+)$", re.MULTILINE)
+CLAIM_LINE = re.compile(r"Claim: (.+?)(?:\n\s*\n|\Z)", re.DOTALL)
 CLAIM_ID = re.compile(r"(?<![\w.])(?:[A-F]|conventions)\.[a-z][a-z0-9-]*")
 
 

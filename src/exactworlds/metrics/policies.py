@@ -158,7 +158,7 @@ def policy_actions(
     Formula: event a(p); choice a(p′); mean a((p+p′)/2); agreement the common action, else defer; defer always
     defers.
 
-    Claim: D.controller (policies; P2 §5.3).
+    Claim: D.controller, D.regions (policies; P2 §5.3).
 
     Convention: a constituent that is not valid makes the policy defer (its number is checked all the same:
     give a stand-in). Random has two actions and the oracle reads the target: neither is offered here.
@@ -206,7 +206,7 @@ def policy_losses(
 
     Formula: ℓ of the policy's action under q; random ½[ℓ(a(p)) + ℓ(a(p′))]; oracle min(q, 1−q, c); defer c.
 
-    Claim: D.controller (policies; P2 §5.3).
+    Claim: D.controller, D.regions (policies; P2 §5.3).
 
     Convention: a constituent that is not valid defers; random averages, the one that is not valid costing c.
 
