@@ -1,0 +1,1 @@
+"""The papers' analyses: reports joined with exact targets, and what the papers' tables say of them."""
