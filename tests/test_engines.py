@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from brute_force import BruteForce, bayes_error, prior
 from exactworlds.engine import enumerate as definition
 from exactworlds.engine.admit import TOLERANCE, admit
 from exactworlds.engine.decimals import DecimalWorld
-from exactworlds.engine.entropy import CERTIFIED_DIGITS, Interval
+from exactworlds.engine.entropy import CERTIFIED_DIGITS, Interval, entropy_bits
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import InvalidArgument
 from exactworlds.rational import exact_text
@@ -372,3 +372,9 @@ def test_probabilities_beyond_63_bits_are_exact(primes: list[int], dependent: bo
 def test_a_residual_that_is_always_0_changes_nothing() -> None:
     quiet = _chain([3, 5], dependent=False).replace('{ -1 = "1/7", 0 = "5/7", 1 = "1/7" }', '{ 0 = "1" }')
     check_against_brute_force(quiet, [Fraction(0), Fraction(1), Fraction(10**6)])
+
+
+def test_equal_laws_have_equal_entropy_intervals() -> None:
+    """Whatever the order in which pairs of mass and posterior come: sums of intervals depend on their order."""
+    groups = [(Fraction(1, 7), Fraction(k, 11)) for k in range(1, 8)]
+    assert {entropy_bits(order) for order in permutations(groups)} == {entropy_bits(groups)}

@@ -57,7 +57,7 @@ def entropy_bits(groups: Iterable[tuple[Fraction, Fraction]]) -> Interval:
     context.dps = _WORKING_DIGITS
     total = context.mpf(0)
     logs = {}
-    for posterior, mass in masses.items():
+    for posterior, mass in sorted(masses.items(), key=_order):  # one order, so that equal laws have equal intervals
         if posterior in (0, 1):
             continue
         whole = posterior.denominator
@@ -70,6 +70,10 @@ def entropy_bits(groups: Iterable[tuple[Fraction, Fraction]]) -> Interval:
     bits = total / context.log(context.mpf(2))
     low, high = _rational(bits.a), _rational(bits.b)
     return Interval(low + halves, high + halves)
+
+
+def _order(item: tuple[Fraction, Fraction]) -> tuple[int, int]:
+    return item[0].denominator, item[0].numerator
 
 
 def _rational(end: object) -> Fraction:
