@@ -265,12 +265,12 @@ class _Scorer:
                 ("event", "complement"), lambda a, b: complement_residual(event=a, complement=b)
             ),
             "product": self._joined(
-                ("intersection", "conditional", "event_b"),
+                ("intersection", "conditional", "b"),
                 lambda joint, given, b: product_residual(joint=joint, conditional=given, condition=b),
             ),
             "repeat": self._joined(("event", "repeat"), lambda a, b: pair_residual(first=a, second=b)),
             "frechet": self._joined(
-                ("event", "event_b", "intersection"), lambda a, b, x: frechet_residual(first=a, second=b, joint=x)
+                ("event", "b", "intersection"), lambda a, b, x: frechet_residual(first=a, second=b, joint=x)
             ),
             "coarsening": [
                 None if event is None or whole is None else _coarsening(truth, event, whole)

@@ -20,7 +20,7 @@ __all__ = ["SCALARS", "VARIANTS", "VECTORS", "Answer", "RootTruth", "Run", "Stat
 VECTORS = ("canonical", "permuted", "layout", "opaque", "metadata")
 """Variants that ask for the whole distribution of the categories."""
 
-SCALARS = ("event", "choice", "repeat", "complement", "event_b", "intersection", "conditional")
+SCALARS = ("event", "choice", "repeat", "complement", "b", "intersection", "conditional")
 """Variants that ask for one probability: of A (three ways), ¬A, B, A∩B, and A given B."""
 
 VARIANTS = (*VECTORS[:1], *SCALARS, *VECTORS[1:])
@@ -62,7 +62,7 @@ class RootTruth:
             return self.posterior
         scalars = {
             "complement": 1 - self.event,
-            "event_b": self.event_b,
+            "b": self.event_b,
             "intersection": self.intersection,
             "conditional": self.conditional,
         }
@@ -77,13 +77,17 @@ class RootTruth:
 class Answer:
     """How one request ended; only a valid one has a report, only a rejected one a reason.
 
-    `served` says that a rejected answer came with HTTP 200: it counts for service availability.
+    `served` says that a rejected answer came with HTTP 200: it counts for service availability. `said` keeps what was
+    reported, option by option as text, also and above all where it was rejected. `total` is what the numbers of a valid
+    report added up to before it was rescaled within its declared precision; 1 if it was not.
     """
 
     state: State
     report: tuple[Fraction, ...] | Fraction | None = None
     reason: str | None = None
     served: bool = True
+    said: tuple[tuple[str, str], ...] = ()
+    total: Fraction = Fraction(1)
 
     def __attrs_post_init__(self) -> None:
         if (self.report is not None) != (self.state == "valid"):
