@@ -148,7 +148,7 @@ def fit_primary(spec: CohortSpec, windows: int = 1000, tries: int = 1_000_000) -
     return [[STEP * place for place in places] for places in _meet(sums, wanted, allowed, tries, windows, counts=3)]
 
 
-def fit_headroom(spec: CohortSpec, windows: int = 400, step: int = 1000, tries: int = 1_000_000) -> list[list[int]]:
+def fit_headroom(spec: CohortSpec, windows: int = 400, step: int = 1000, tries: int = 20_000) -> list[list[int]]:
     """First indices of the strata that bring out the two printed mean headrooms."""
     means = quota_means(spec, windows, step)
     targets = [printed(f"headroom/{task}/0.10/headroom") for task in ("canonical", "binary")]
@@ -209,11 +209,10 @@ def _meet(
     )
     found = []
     for left in np.flatnonzero(high > low).tolist():
-        for right in order[low[left] : high[left]].tolist():
-            total = parts[0][left] + parts[1][right]
-            if (abs(total[counts:] - wanted[counts:]) < allowed[counts:]).all():
-                same = (abs(total[:counts] - wanted[:counts]) < 0.5).all()
-                found += [[*picks[0][left].tolist(), *picks[1][right].tolist()]] if same else []
+        rights_here = order[low[left] : high[left]]
+        apart = abs(parts[0][left] + parts[1][rights_here] - wanted)
+        fits = (apart < np.concatenate([np.full(counts, 0.5), allowed[counts:]])).all(axis=1)
+        found += [[*picks[0][left].tolist(), *picks[1][right].tolist()] for right in rights_here[fits].tolist()]
     return sorted(found, key=lambda places: (sum(places), places))
 
 
