@@ -10,7 +10,7 @@ says only what to try: a cohort's figures are computed exactly elsewhere, and wh
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from attrs import evolve
 from exactworlds.contract.cells import CELLS, categories_of
 from exactworlds.contract.cohorts import build_cohort, count_slots
 from exactworlds.contract.generators import Array, Source
+from exactworlds.memo.streams import Stream
 from exactworlds.rational import half_unit
 from exactworlds.spec.cohorts import CohortSpec, find_cohort
 from exactworlds.spec.document import Exact
@@ -93,7 +94,8 @@ def figures(source: Source, start: int, rows: int) -> Array:
         inside / whole,
         confident / whole,
     ]
-    return np.stack([np.asarray(column, dtype=float) for column in columns], axis=1)[total > 0]
+    found: Array = np.stack([np.asarray(column, dtype=float) for column in columns], axis=1)
+    return found[np.flatnonzero(total > 0)]
 
 
 def distance_of_ranges(spec: CohortSpec, counts: tuple[int, int], likelihoods: Sequence[str], rows: int) -> Array:
@@ -109,7 +111,7 @@ def distance_of_ranges(spec: CohortSpec, counts: tuple[int, int], likelihoods: S
         variance += entry.roots * found.var(axis=0)
     targets = np.array([target.value for target in primary_targets()])
     scale = np.array([1, 1, 1, *[sum(entry.roots for _, _, entry in spec.strata())] * 3])
-    return (targets * scale - mean) / np.sqrt(variance)
+    return np.asarray((targets * scale - mean) / np.sqrt(variance))
 
 
 def window_sums(spec: CohortSpec, windows: int) -> list[Array]:
@@ -190,12 +192,14 @@ def _meet(
 
     Two random halves: the right one sorted by (counts, last column), the left one looks its complement up.
     """
-    random = np.random.Generator(np.random.Philox(SEED))
-    half = len(sums) // 2
-    picks = [random.integers(0, windows, (tries, half)), random.integers(0, windows, (tries, len(sums) - half))]
-    parts = [
-        sum((sums[offset + column][pick[:, column]] for column in range(pick.shape[1])), np.zeros(len(wanted)))
-        for offset, pick in zip((0, half), picks, strict=True)
+    sides = (range(len(sums) // 2), range(len(sums) // 2, len(sums)))
+    picks = [
+        np.stack([Stream("contract calibration", stratum).uniform(0, tries, windows) for stratum in side], axis=1)
+        for side in sides
+    ]
+    parts: list[Array] = [
+        sum((sums[stratum][pick[:, column]] for column, stratum in enumerate(side)), np.zeros(len(wanted)))
+        for side, pick in zip(sides, picks, strict=True)
     ]
     radix = np.array([1_000_000.0, 1000.0, 1.0])[:counts]
     keys = [part[:, :counts].round() @ radix if counts else np.zeros(len(part)) for part in parts]
@@ -203,10 +207,9 @@ def _meet(
     order = np.argsort(keys[1] * spread + parts[1][:, -1], kind="stable")
     rights = (keys[1] * spread + parts[1][:, -1])[order]
     centre = (wanted[:counts] @ radix if counts else 0.0) - keys[0]
-    low, high = (
-        np.searchsorted(rights, centre * spread + wanted[-1] + sign * allowed[-1] - parts[0][:, -1], side)
-        for sign, side in ((-1, "left"), (1, "right"))
-    )
+    lookup = centre * spread + wanted[-1] - parts[0][:, -1]
+    low = np.searchsorted(rights, lookup - allowed[-1], "left")
+    high = np.searchsorted(rights, lookup + allowed[-1], "right")
     found = []
     for left in np.flatnonzero(high > low).tolist():
         rights_here = order[low[left] : high[left]]
@@ -236,7 +239,11 @@ def main(arguments: Sequence[str]) -> int:
     if list(arguments) == ["subset"]:
         print(f"seed = {fit_subset(find_cohort('subset'))}")
         return 0
-    fits = {"primary": fit_primary, "headroom": fit_headroom, "development": fit_development}
+    fits: dict[str, Callable[[CohortSpec], list[list[int]]]] = {
+        "primary": fit_primary,
+        "headroom": fit_headroom,
+        "development": fit_development,
+    }
     if len(arguments) != 1 or arguments[0] not in fits:
         print(f"expected one of: ranges, subset, {', '.join(fits)}", file=sys.stderr)
         return 2

@@ -9,10 +9,10 @@ sensor's reading with a likelihood for each cell, or nothing. Categories are set
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from attrs import field, frozen
 
@@ -186,7 +186,7 @@ def semantic_hash(world: ContractWorld) -> str:
     match world.evidence:
         case Observed(attribute, value):
             evidence: object = {attribute: value}
-        case Sensor(likelihoods):
+        case Sensor():
             evidence = "reading"
         case None:
             evidence = None
@@ -218,16 +218,18 @@ def _faults(world: ContractWorld) -> Iterator[Problem]:
     if world.generator not in GENERATORS:
         what = f"found {shorten(world.generator)}, expected one of: {', '.join(GENERATORS)}"
         yield Problem("generator", what)
-    if len(world.counts) != 4:
-        yield Problem("counts", f"found {len(world.counts)} counts, expected 4")
-    for place, count in enumerate(world.counts):
+    counts: Sequence[Any] = world.counts  # what came in may be anything
+    if len(counts) != len(CELLS):
+        yield Problem("counts", f"found {len(counts)} counts, expected {len(CELLS)}")
+    for place, count in enumerate(counts):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             what = f"found {shorten(count)}, expected a whole number that is not negative"
             yield Problem(f"counts[{place}]", what)
     if isinstance(world.evidence, Sensor):
-        if len(world.evidence.likelihoods) != 4:
-            yield Problem("evidence.likelihoods", f"found {len(world.evidence.likelihoods)}, expected 4")
-        for place, likelihood in enumerate(world.evidence.likelihoods):
+        likelihoods: Sequence[Any] = world.evidence.likelihoods
+        if len(likelihoods) != len(CELLS):
+            yield Problem("evidence.likelihoods", f"found {len(likelihoods)}, expected {len(CELLS)}")
+        for place, likelihood in enumerate(likelihoods):
             if not isinstance(likelihood, Fraction) or not 0 <= likelihood <= 1:
                 what = f"found {shorten(str(likelihood))}, expected an exact number from 0 to 1"
                 yield Problem(f"evidence.likelihoods[{place}]", what)

@@ -17,7 +17,7 @@ from attrs import field, frozen
 
 from exactworlds.contract.cells import CELLS, ContractWorld, categories_of, semantic_hash
 from exactworlds.contract.generators import Array, Source
-from exactworlds.errors import InvalidContract, NotFound, Problem
+from exactworlds.errors import InvalidContract, Problem
 from exactworlds.memo.streams import Stream
 from exactworlds.spec.cohorts import (
     CohortSpec,
@@ -126,7 +126,9 @@ def count_slots(cohort: Cohort) -> Slots:
     Claim: E.slots
     """
     variants = cohort.spec.variants
-    undefined = [root.id for root in cohort.roots if not root.world.has_conditional] if "conditional" in variants else []
+    undefined = (
+        [root.id for root in cohort.roots if not root.world.has_conditional] if "conditional" in variants else []
+    )
     by_variant = {
         variant: len(cohort.roots) - (len(undefined) if variant == "conditional" else 0) for variant in variants
     }
@@ -226,7 +228,7 @@ def _worth_a_look(weights: Array, source: Source, quotas: tuple[QuotaTable, ...]
         low, high = quota.low.value, quota.high.value
         above = larger * low.denominator >= total * low.numerator
         found |= (above & (larger * high.denominator < total * high.numerator)).astype(bool)
-    return found & (larger < total)
+    return np.asarray(found & (larger < total))
 
 
 def _subset(spec: CohortSpec, seed: str | None) -> Cohort:

@@ -170,7 +170,7 @@ def differences(
         prior=largest_difference([figures.prior], [estimate.prior], mp),
         bayes_error=largest_difference([figures.bayes_error], [estimate.bayes_error], mp),
         entropy=largest_difference([figures.entropy.low, figures.entropy.high], entropy, mp),
-        posterior=largest_difference(*zip(*pairs.values(), strict=True), mp),
+        posterior=largest_difference([mine for mine, _ in pairs.values()], [real for _, real in pairs.values()], mp),
     )
 
 
@@ -180,8 +180,7 @@ def largest_difference(exact: Iterable[Fraction], second: Iterable[Any], context
     Claim: A.engines
     """
     differences = [
-        abs(theirs - context.mpf(mine.numerator) / mine.denominator)
-        for mine, theirs in zip(exact, second, strict=True)
+        abs(theirs - context.mpf(mine.numerator) / mine.denominator) for mine, theirs in zip(exact, second, strict=True)
     ]
     return _rational(max(differences))
 

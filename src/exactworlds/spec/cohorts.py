@@ -259,9 +259,7 @@ def _check_generator(name: str, table: GeneratorTable, findings: Findings) -> No
         findings.add(f"{where}.likelihoods", "found zeros only, expected one that is positive")
 
 
-def _check_stratum(
-    spec: CohortSpec, generator: str, encodings: Mapping[str, StratumTable], findings: Findings
-) -> None:
+def _check_stratum(spec: CohortSpec, generator: str, encodings: Mapping[str, StratumTable], findings: Findings) -> None:
     if generator not in GENERATORS:
         findings.add(f"stratum.{generator}", f"expected one of: {', '.join(GENERATORS)}")
     elif generator not in spec.generator:
@@ -295,7 +293,14 @@ def _check_quotas(spec: CohortSpec, findings: Findings) -> None:
 
 def _leaves(spec: CohortSpec) -> list[str]:
     """The key paths of everything that needs a provenance."""
-    leaves = ["seed", "variants", "primary_cost", "disjoint_from", "estimated", *(f"costs.{name}" for name in spec.costs)]
+    leaves = [
+        "seed",
+        "variants",
+        "primary_cost",
+        "disjoint_from",
+        "estimated",
+        *(f"costs.{name}" for name in spec.costs),
+    ]
     for name, table in spec.generator.items():
         leaves.append(f"generator.{name}.counts")
         leaves += [f"generator.{name}.observed"] if table.observed else []
