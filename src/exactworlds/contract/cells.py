@@ -23,6 +23,7 @@ from exactworlds.spec.digest import digest_of
 
 __all__ = [
     "CELLS",
+    "EVERYTHING",
     "FOUR_CATEGORIES",
     "THREE_CATEGORIES",
     "Cell",

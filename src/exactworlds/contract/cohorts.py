@@ -63,9 +63,10 @@ class Root:
 
 @frozen
 class Cohort:
-    """All roots of a cohort, stratum after stratum."""
+    """All roots of a cohort, stratum after stratum, and the seed under which they were drawn."""
 
     spec: CohortSpec
+    seed: str
     roots: tuple[Root, ...] = field(repr=False)
 
     @cached_property
@@ -110,14 +111,15 @@ def build_cohort(spec: CohortSpec, seed: str | None = None) -> Cohort:
     """
     if spec.subset is not None:
         return _subset(spec, seed)
+    used = seed or spec.seed
     taken: set[str] = set()
     roots: list[Root] = []
     for generator, encoding, entry in spec.strata():
-        source = Source(spec.generator[generator], generator, encoding, seed or spec.seed)
+        source = Source(spec.generator[generator], generator, encoding, used)
         for place, (index, world) in enumerate(_kept(spec, entry, source, taken)):
             name = f"{spec.id}/{generator}/{encoding}/{place:03d}"
             roots.append(Root(name, generator, encoding, index, world, semantic_hash(world)))
-    return Cohort(spec, tuple(roots))
+    return Cohort(spec, used, tuple(roots))
 
 
 def count_slots(cohort: Cohort) -> Slots:
@@ -243,4 +245,4 @@ def _subset(spec: CohortSpec, seed: str | None) -> Cohort:
         words = Stream("contract", "subset", spec.seed, stratum).words(0, len(members))[:, 0]
         chosen = sorted(np.argsort(words, kind="stable")[: spec.subset.roots].tolist())
         roots += [members[place] for place in chosen]
-    return Cohort(spec, tuple(roots))
+    return Cohort(spec, whole.seed, tuple(roots))

@@ -15,12 +15,13 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from exactworlds.contract.cells import EVERYTHING, CellSet
+from exactworlds.contract.cells import EVERYTHING, Cell, CellSet
 from exactworlds.contract.cohorts import Cohort, Root
 from exactworlds.contract.events import And, Atom, Event, Given, In, Not, Query, cells_of, event_text, probability
 from exactworlds.contract.questions import CANONICAL_QUESTION, question_text
 from exactworlds.contract.rendering import state_text
 from exactworlds.memo.streams import Stream
+from exactworlds.rational import common_denominator
 from exactworlds.spec.cohorts import VARIANTS, Variant
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ContractOption",
     "ContractRequest",
     "cohort_requests",
+    "drawn_cell",
     "events_text",
     "query_of",
     "root_requests",
@@ -87,23 +89,43 @@ class ContractRequest:
         """
         return {option.key: probability(self.events[option.key], self.root.world) for option in self.options}
 
+    def realised(self, cell: Cell) -> str | None:
+        """The key of the option that holds in a cell; None where the cell is not among those taken as given."""
+        return next((key for key, cells in self.event_map.items() if cell in cells), None)
 
-def cohort_requests(cohort: Cohort, seed: str | None = None) -> Iterator[ContractRequest]:
+
+def cohort_requests(cohort: Cohort) -> Iterator[ContractRequest]:
     """All eligible requests of a cohort, root after root."""
     for root in cohort.roots:
-        yield from root_requests(root, cohort, seed)
+        yield from root_requests(root, cohort)
 
 
-def root_requests(root: Root, cohort: Cohort, seed: str | None = None) -> Iterator[ContractRequest]:
+def root_requests(root: Root, cohort: Cohort) -> Iterator[ContractRequest]:
     """The eligible requests of a root in their fixed order; an undefined conditional is left out.
 
     Claim: E.requests, E.slots
     """
-    drawn = _Draws(root, cohort.spec.id, seed or cohort.spec.seed)
+    drawn = _Draws(root, cohort.spec.id, cohort.seed)
     for variant in VARIANTS:
         if variant not in cohort.spec.variants or (variant == "conditional" and not root.world.has_conditional):
             continue
         yield _binary(root, variant, drawn) if variant in BINARY else _distribution(root, variant, drawn)
+
+
+def drawn_cell(root: Root, cohort: Cohort) -> Cell:
+    """The cell that is the root's one realised outcome, drawn exactly from its posterior.
+
+    It depends on the seed and on what the root is, so that a subset has the outcomes of the cohort that it is taken from.
+
+    Claim: E.draws
+    """
+    whole = common_denominator(root.world.posterior.values())
+    number = int(Stream("contract outcome", cohort.seed, root.hash).uniform(0, 1, whole)[0])
+    for cell, mass in root.world.posterior.items():
+        number -= int(mass * whole)
+        if number < 0:
+            return cell
+    raise AssertionError  # the masses add up to 1
 
 
 def query_of(root: Root, variant: Variant) -> Query | None:

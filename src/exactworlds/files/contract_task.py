@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from exactworlds import __version__
+from exactworlds.contract.cells import Cell
 from exactworlds.contract.cohorts import Cohort, build_cohort, count_slots
-from exactworlds.contract.requests import ContractRequest, events_text, root_requests
+from exactworlds.contract.requests import ContractRequest, drawn_cell, events_text, root_requests
 from exactworlds.errors import UsageError
 from exactworlds.files.requests import Option, Request, request_content
 from exactworlds.files.task import new_task
@@ -37,16 +38,18 @@ def write_contract_task(
         say("drawing roots", 0, 1)
         cohort = build_cohort(spec, seed)
         requests: list[ContractRequest] = []
+        cells: dict[str, Cell] = {}
         for done, root in enumerate(cohort.roots):
             if done % 100 == 0:
                 say("making requests", done, len(cohort.roots))
-            requests += root_requests(root, cohort, seed)
+            requests += root_requests(root, cohort)
+            cells[root.id] = drawn_cell(root, cohort)
         requests.sort(key=lambda request: request.id)
         for done, request in enumerate(requests):
             if done % 1000 == 0:
                 say("writing requests", done, len(requests))
-            writer.add(request_content(_request(request)), _target(request))
-        writer.finish(_manifest(cohort), _origin(cohort, seed), _card(cohort, len(requests)))
+            writer.add(request_content(_request(request)), _target(request, cells[request.root.id]))
+        writer.finish(_manifest(cohort), _origin(cohort), _card(cohort, len(requests)))
     return cohort
 
 
@@ -61,8 +64,11 @@ def _request(request: ContractRequest) -> Request:
     )
 
 
-def _target(request: ContractRequest) -> dict[str, Any]:
-    """The exact probability and the event of every option, the canonical outcome it stands for, and the root."""
+def _target(request: ContractRequest, cell: Cell) -> dict[str, Any]:
+    """The exact probability and event of every option, the canonical outcome it stands for, and the realised option.
+
+    `realised` is the option that holds in the root's one drawn cell; null where that is outside the condition.
+    """
     exact = request.target()
     outcome = {cells: name for name, cells in request.outcomes.items()}
     return {
@@ -73,6 +79,7 @@ def _target(request: ContractRequest) -> dict[str, Any]:
         "index": request.root.index,
         "posterior": {key: fraction_text(value) for key, value in exact.items()},
         "posterior_float": {key: float(value) for key, value in exact.items()},
+        "realised": request.realised(cell),
         "event_map": events_text(request),
         "outcome": {key: outcome[cells] for key, cells in request.event_map.items()},
         "digest": hashlib.sha256(request.state.encode()).hexdigest(),
@@ -97,11 +104,11 @@ def _manifest(cohort: Cohort) -> dict[str, Any]:
     }
 
 
-def _origin(cohort: Cohort, seed: str | None) -> dict[str, Any]:
+def _origin(cohort: Cohort) -> dict[str, Any]:
     spec, slots = cohort.spec, count_slots(cohort)
     return {
         "format": "exactworlds/origin/1",
-        "seed": seed or spec.seed,
+        "seed": cohort.seed,
         "law": cohort_law_digest(spec),
         "text": cohort_text_digest(spec),
         "costs": {name: [cost.raw for cost in grid] for name, grid in spec.costs.items()},
@@ -140,7 +147,7 @@ about one world share their information, so that reports can be checked against 
 |---|---|
 | `task.json` | what this folder is: cohort, variants, counts, digest of the texts |
 | `requests.jsonl` | all that a model may see: id, variant, kind, question, options, state |
-| `targets/targets.jsonl` | per id: root, stratum, exact probability of each option as fraction and nearest float, event map |
+| `targets/targets.jsonl` | per id: root, stratum, exact probability of each option, event map, realised option |
 | `targets/origin.json` | seed, digests, costs, relations with tolerances, undefined conditionals, semantic hashes |
 
 Ids are random and the lines are in their order. Keep `targets/` away from what you evaluate.

@@ -16,7 +16,7 @@ from functools import cached_property
 from exactworlds.contract.cells import CELLS, ContractWorld, cell_name, introductory_world
 from exactworlds.contract.cohorts import Cohort, Slots, build_cohort, confidence_bin, count_slots
 from exactworlds.contract.relations import populations
-from exactworlds.contract.requests import cohort_requests, events_text
+from exactworlds.contract.requests import cohort_requests, drawn_cell, events_text
 from exactworlds.errors import NotFound
 from exactworlds.golden.quantities import Value
 from exactworlds.rational import fraction_text, parse_exact
@@ -73,6 +73,7 @@ class CohortQuantities:
             yield f"{name}/{entry}", "E.hash"
         yield f"{name}/posteriors", "E.posterior"
         yield f"{name}/requests", "E.requests"
+        yield f"{name}/outcomes", "E.draws"
         for variant in sorted(self.spec.variants):
             yield f"{name}/eligible/{variant}", "E.slots"
         for relation in populations(self.cohort):
@@ -169,6 +170,11 @@ def _request_lines(cohort: Cohort) -> Iterator[str]:
         yield request.state
 
 
+def _outcome_lines(cohort: Cohort) -> Iterator[str]:
+    for root in cohort.roots:
+        yield f"{root.id}\t{cell_name(drawn_cell(root, cohort))}"
+
+
 def _grids(quantities: CohortQuantities) -> str:
     return "; ".join(", ".join(cost.raw for cost in grid) for grid in quantities.spec.costs.values())
 
@@ -191,6 +197,7 @@ _ENTRIES: dict[str, Callable[[CohortQuantities], Value]] = {
     "hashes": lambda of: _digest(root.hash for root in of.cohort.roots),
     "worlds": lambda of: _digest(_world_lines(of.cohort)),
     "posteriors": lambda of: _digest(_posterior_lines(of.cohort)),
+    "outcomes": lambda of: _digest(_outcome_lines(of.cohort)),
     "requests": lambda of: _digest(_request_lines(of.cohort)),
 }
 
