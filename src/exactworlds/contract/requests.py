@@ -115,7 +115,7 @@ def root_requests(root: Root, cohort: Cohort) -> Iterator[ContractRequest]:
 def drawn_cell(root: Root, cohort: Cohort) -> Cell:
     """The cell that is the root's one realised outcome, drawn exactly from its posterior.
 
-    It depends on the seed and on what the root is, so that a subset has the outcomes of the cohort that it is taken from.
+    It depends on the seed and on what the root is: a subset has the outcomes of the cohort that it is taken from.
 
     Claim: E.draws
     """
