@@ -16,8 +16,10 @@ from exactworlds.audit.text import papers_json, world_json, world_lines
 from exactworlds.audit.verify import WorldAudit, audit_papers, audit_world, evidence
 from exactworlds.errors import InvalidArgument
 from exactworlds.golden.check import check_world, golden_path
+from exactworlds.golden.cohort_quantities import SUBJECTS
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import read_golden
+from exactworlds.spec.cohorts import cohort_names
 from exactworlds.spec.library import find_world, spec_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.published import load_published
@@ -210,9 +212,9 @@ def test_transcription_faults_are_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_cells_are_in_step_with_what_can_be_computed() -> None:
-    """No printed cell is left out of the audit: every one belongs to a bundled world."""
+    """No printed cell is left out of the audit: each belongs to a bundled world or cohort, or a known subject."""
     cells = list(load_published().cells())
-    assert {cell.world for cell in cells} == set(world_names())
+    assert {cell.world for cell in cells} == {*world_names(), *cohort_names(), *SUBJECTS}
     ids = [cell.id for cell in cells]
     assert len(ids) == len(set(ids))
     assert all(a != b for a, b in itertools.pairwise(ids))

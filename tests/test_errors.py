@@ -22,7 +22,7 @@ from exactworlds.errors import (
 def test_all_errors_have_one_base() -> None:
     raised = [getattr(errors, name) for name in errors.__all__]
     exceptions = [kind for kind in raised if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert len(exceptions) == 8
+    assert len(exceptions) == 10
     assert all(issubclass(kind, ExactworldsError) for kind in exceptions)
 
 

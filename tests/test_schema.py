@@ -9,12 +9,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from exactworlds.spec.cohorts import cohort_names
 from exactworlds.spec.library import spec_folder, world_names
 from exactworlds.spec.schema import schemas
 
 COMMITTED = {
     name: json.loads((spec_folder() / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    for name in ("world", "published", "claims")
+    for name in ("world", "published", "claims", "cohort", "relations")
 }
 
 
@@ -31,7 +32,13 @@ def test_the_bundled_worlds_are_valid(name: str) -> None:
     jsonschema.validate(raw_world(name), COMMITTED["world"], jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("name", ["published", "claims"])
+@pytest.mark.parametrize("name", cohort_names())
+def test_the_bundled_cohorts_are_valid(name: str) -> None:
+    raw = tomllib.loads((spec_folder() / "cohorts" / f"{name}.toml").read_text(encoding="utf-8"))
+    jsonschema.validate(raw, COMMITTED["cohort"], jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("name", ["published", "claims", "relations"])
 def test_the_other_spec_files_are_valid(name: str) -> None:
     raw = tomllib.loads((spec_folder() / f"{name}.toml").read_text(encoding="utf-8"))
     jsonschema.validate(raw, COMMITTED[name], jsonschema.Draft202012Validator)

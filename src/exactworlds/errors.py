@@ -14,10 +14,12 @@ __all__ = [
     "ExactworldsError",
     "GoldenError",
     "InvalidArgument",
+    "InvalidContract",
     "InvalidSpec",
     "NotFound",
     "Problem",
     "StateSpaceTooLarge",
+    "UndefinedConditional",
     "UnreadableFile",
     "UsageError",
     "shorten",
@@ -104,3 +106,20 @@ class GoldenError(ExactworldsError):
 
 class UsageError(ExactworldsError):
     """A command was called with words that do not go together."""
+
+
+class InvalidContract(ExactworldsError, ValueError):
+    """A world, event, partition or report breaks its contract; these are all the faults that were found."""
+
+    def __init__(self, subject: str, problems: Iterable[Problem]) -> None:
+        self.subject = subject
+        self.problems: Sequence[Problem] = tuple(problems)
+        super().__init__("\n".join(f"{subject}: {problem}" for problem in self.problems))
+
+
+class UndefinedConditional(ExactworldsError, ArithmeticError):
+    """A probability was asked for given an event of mass zero: it is no number."""
+
+    def __init__(self, event: str, given: str) -> None:
+        self.event, self.given = event, given
+        super().__init__(f"{event} given {given}: found P({given}) = 0, expected a condition of positive mass")

@@ -9,10 +9,20 @@ from itertools import groupby
 from typing import Any
 
 from exactworlds.audit.verify import Line, PapersAudit, WorldAudit
-from exactworlds.golden.check import CellResult
+from exactworlds.golden.check import CellResult, GoldenResult
 from exactworlds.spec.published import Group
 
-__all__ = ["papers_json", "papers_lines", "scientific", "world_json", "world_lines"]
+__all__ = [
+    "golden_json",
+    "golden_lines",
+    "line_json",
+    "papers_json",
+    "papers_lines",
+    "printed_lines",
+    "scientific",
+    "world_json",
+    "world_lines",
+]
 
 LONGEST_FRACTION = 48
 OK, BAD, NOTE = "✓", "✗", "·"
@@ -40,15 +50,20 @@ def world_lines(audit: WorldAudit) -> Iterator[str]:
         yield f"  {NOTE} engines: enumerate did not run (too many states)"
     for sentence in admission.disagreements:
         yield f"  {BAD} {sentence}"
-    for group, lines in _groups(audit.lines):
+    yield from printed_lines(audit.lines)
+    yield ""
+    yield from golden_lines(audit.golden, audit.golden_error, is_due=audit.golden_is_due)
+
+
+def printed_lines(printed: tuple[Line, ...]) -> Iterator[str]:
+    """Printed values beside exact ones, group after group."""
+    for group, lines in _groups(printed):
         yield ""
         yield f"  {group.locus}: {group.about}  [{group.id}]"
         if group.brief and all(line.matches for line in lines):
             yield f"    {OK} all {len(lines)} cells as printed; evidence: {_evidences(lines)}"
         else:
             yield from (f"    {text}" for text in _group_texts(lines))
-    yield ""
-    yield from _golden_lines(audit)
 
 
 def _group_texts(lines: list[Line]) -> Iterator[str]:
@@ -61,8 +76,10 @@ def _group_texts(lines: list[Line]) -> Iterator[str]:
     printed = max(len(text) for _, _, text in rows)
     exact = max(len(line.exact) for line in lines)
     for line, name, text in rows:
-        mark = BAD if not line.matches else OK if line.cell.printed is not None else NOTE
-        verdict = "" if line.matches else "  DOES NOT MATCH"
+        mark = BAD if not line.passes else OK if line.cell.printed is not None and line.matches else NOTE
+        verdict = "" if line.matches else "  DIFFERS, as the spec says" if line.departs else "  DOES NOT MATCH"
+        if line.matches and line.departs:
+            verdict = "  MATCHES, although the spec says that it departs"
         yield (
             f"{mark} {name:<{names}}  printed {text:<{printed}}  exact {line.exact:<{exact}}  "
             f"Δ {scientific(line.difference):<7}  {line.evidence}{verdict}"
@@ -89,13 +106,13 @@ def _evidences(lines: list[Line]) -> str:
     return ", ".join(dict.fromkeys(line.evidence for line in lines))
 
 
-def _golden_lines(audit: WorldAudit) -> Iterator[str]:
-    if audit.golden is None:
-        mark = BAD if audit.golden_is_due else NOTE
-        hint = "" if audit.golden_is_due else " (nothing is pinned for this world; 'exactworlds golden add' does it)"
-        yield f"  {mark} goldens: {audit.golden_error}{hint}"
+def golden_lines(golden: GoldenResult | None, error: str | None, *, is_due: bool) -> Iterator[str]:
+    """What the golden file says, or why it could not be read."""
+    if golden is None:
+        mark = BAD if is_due else NOTE
+        hint = "" if is_due else " (nothing is pinned for this world; 'exactworlds golden add' does it)"
+        yield f"  {mark} goldens: {error}{hint}"
         return
-    golden = audit.golden
     wrong = [result for result in golden.cells if not result.matches]
     by_kind = {kind: sum(cell.kind == kind for cell in golden.golden.cells) for kind in ("derived", "computed")}
     counts = ", ".join(f"{count} {kind}" for kind, count in by_kind.items() if count)
@@ -138,7 +155,6 @@ def papers_lines(audit: PapersAudit) -> Iterator[str]:
 
 def world_json(audit: WorldAudit) -> dict[str, Any]:
     """The audit of one world as plain JSON values."""
-    golden = audit.golden
     return {
         "world": audit.world.id,
         "source": audit.source,
@@ -162,39 +178,47 @@ def world_json(audit: WorldAudit) -> dict[str, Any]:
                 for entry in audit.admission.comparisons.values()
             ],
         },
+        "cells": [line_json(line) for line in audit.lines],
+        "golden": golden_json(audit.golden),
+        "golden_error": audit.golden_error,
+    }
+
+
+def line_json(line: Line) -> dict[str, Any]:
+    """A printed value beside the exact one as plain JSON values."""
+    return {
+        "id": line.cell.id,
+        "quantity": line.cell.quantity,
+        "locus": line.cell.group.locus,
+        "claim": line.cell.group.claim,
+        "printed": line.cell.printed,
+        "exact": line.exact,
+        "fraction": line.fraction,
+        "difference": scientific(line.difference) if line.difference is not None else None,
+        "evidence": line.evidence,
+        "matches": line.matches,
+        **({"departs": True} if line.departs else {}),
+    }
+
+
+def golden_json(golden: GoldenResult | None) -> dict[str, Any] | None:
+    """What the golden file says as plain JSON values."""
+    if golden is None:
+        return None
+    return {
+        "law_matches": golden.law_matches,
+        "text_matches": golden.text_matches,
+        "missing": list(golden.missing),
         "cells": [
             {
-                "id": line.cell.id,
-                "quantity": line.cell.quantity,
-                "locus": line.cell.group.locus,
-                "claim": line.cell.group.claim,
-                "printed": line.cell.printed,
-                "exact": line.exact,
-                "fraction": line.fraction,
-                "difference": scientific(line.difference) if line.difference is not None else None,
-                "evidence": line.evidence,
-                "matches": line.matches,
+                "id": result.cell.id,
+                "kind": result.cell.kind,
+                "pinned": result.cell.value,
+                "found": result.found,
+                "matches": result.matches,
             }
-            for line in audit.lines
+            for result in golden.cells
         ],
-        "golden": None
-        if golden is None
-        else {
-            "law_matches": golden.law_matches,
-            "text_matches": golden.text_matches,
-            "missing": list(golden.missing),
-            "cells": [
-                {
-                    "id": result.cell.id,
-                    "kind": result.cell.kind,
-                    "pinned": result.cell.value,
-                    "found": result.found,
-                    "matches": result.matches,
-                }
-                for result in golden.cells
-            ],
-        },
-        "golden_error": audit.golden_error,
     }
 
 

@@ -6,7 +6,7 @@ them, and the golden cells. For the papers: their own arithmetic. What is not he
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
@@ -25,11 +25,22 @@ from exactworlds.golden.store import read_golden
 from exactworlds.golden.update import published_golden
 from exactworlds.rational import decimal_digits, matches_printed, parse_decimal
 from exactworlds.spec.digest import law_digest, text_digest
+from exactworlds.spec.document import ProvenanceEntry
 from exactworlds.spec.library import golden_folder
 from exactworlds.spec.published import PublishedCell, load_published
 from exactworlds.spec.world import World
 
-__all__ = ["Line", "PapersAudit", "WorldAudit", "audit_papers", "audit_world"]
+__all__ = [
+    "Evidence",
+    "Line",
+    "PapersAudit",
+    "WorldAudit",
+    "audit_papers",
+    "audit_world",
+    "evidence",
+    "evidence_of",
+    "matches_cell",
+]
 
 SHOWN_DIGITS = 18
 Evidence = Literal["independent", "identifies", "calibrated to this cell", "transcribed", "not readable in the source"]
@@ -44,6 +55,12 @@ class Line:
     difference: Fraction | None
     evidence: Evidence
     matches: bool
+    departs: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether it matches, or does not and is said not to; a departure that matches is a fault of the spec."""
+        return self.matches != self.departs
 
     @property
     def exact(self) -> str:
@@ -75,7 +92,7 @@ class WorldAudit:
 
     @property
     def passes(self) -> bool:
-        lines = all(line.matches for line in self.lines)
+        lines = all(line.passes for line in self.lines)
         golden = self.golden.matches if self.golden else not self.golden_is_due
         return self.admission.admitted and lines and golden
 
@@ -152,11 +169,12 @@ def _line(world: World, cell: PublishedCell, quantities: Quantities, admission: 
         value = quantities.value(cell.quantity)
     except (NotFound, InvalidArgument) as error:  # a changed copy may lack what is printed of the original
         return Line(cell, f"none ({error})", None, evidence(world, cell), matches=False)
-    matches = cell.printed is None or _matches(value, cell.printed, cell.group.compare)
+    matches = cell.printed is None or matches_cell(value, cell.printed, cell.group.compare)
     return Line(cell, value, _difference(cell.quantity, admission), evidence(world, cell), matches)
 
 
-def _matches(value: Value, printed: str, compare: Literal["rounded", "exact", "text"]) -> bool:
+def matches_cell(value: Value, printed: str, compare: Literal["rounded", "exact", "text"]) -> bool:
+    """Whether a value is the printed one, as its group compares."""
     if isinstance(value, str) or compare == "text":
         return value == printed
     if compare == "exact":
@@ -172,19 +190,22 @@ def evidence(world: World, cell: PublishedCell) -> Evidence:
     identifies it; one that the spec copies shows that the copy is faithful; any other match is independent. A quantity
     that is printed twice is one quantity: what holds for one of its cells holds for all.
     """
+    return evidence_of(world.provenance.values(), cell, transcribed=Quantities.is_transcribed(cell.quantity))
+
+
+def evidence_of(entries: Iterable[ProvenanceEntry], cell: PublishedCell, *, transcribed: bool) -> Evidence:
+    """`evidence` for any spec with provenance; `transcribed` says whether the quantity reads the spec back."""
     if cell.printed is None:
         return "not readable in the source"
-    same = [other.id for other in load_published().cells(world.id) if other.quantity == cell.quantity]
+    same = [other.id for other in load_published().cells(cell.world) if other.quantity == cell.quantity]
     kinds = {
-        entry.kind
-        for entry in world.provenance.values()
-        if any(fnmatchcase(name, pattern) for pattern in entry.cells for name in same)
+        entry.kind for entry in entries if any(fnmatchcase(name, pattern) for pattern in entry.cells for name in same)
     }
     if "calibrated" in kinds:
         return "calibrated to this cell"
     if "forced" in kinds:
         return "identifies"
-    return "transcribed" if Quantities.is_transcribed(cell.quantity) else "independent"
+    return "transcribed" if transcribed else "independent"
 
 
 def _difference(quantity: str, admission: Admission) -> Fraction | None:

@@ -12,10 +12,19 @@ import typer
 from exactworlds.audit.verify import audit_papers
 from exactworlds.cli.output import print_json, print_lines
 from exactworlds.errors import GoldenError, UsageError
-from exactworlds.golden.check import GoldenResult, check_world, golden_path
+from exactworlds.golden.check import (
+    GoldenResult,
+    Pinnable,
+    Subject,
+    check_subject,
+    cohort_golden_path,
+    golden_path,
+)
+from exactworlds.golden.cohort_quantities import CohortQuantities
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import GoldenCell, read_golden, write_golden
 from exactworlds.golden.update import add_world, published_golden, replace_cells
+from exactworlds.spec.cohorts import cohort_names, find_cohort
 from exactworlds.spec.library import find_world, golden_folder, world_names
 from exactworlds.spec.published import load_published
 from exactworlds.spec.reading import read_bytes
@@ -25,22 +34,35 @@ __all__ = ["app"]
 PAPERS = "papers"
 
 app = typer.Typer(help="Check, add or replace pinned values.", no_args_is_help=True)
-World = Annotated[str, typer.Argument(metavar="WORLD", help="A bundled world by name, a world file, or 'papers'.")]
+World = Annotated[
+    str, typer.Argument(metavar="WORLD", help="A bundled world or cohort by name, a world file, or 'papers'.")
+]
+
+
+def _subject(name: str) -> tuple[Subject, Pinnable, Path | None]:
+    """A world or cohort with its quantities and its golden file; None for standard input, which has no place."""
+    if name in cohort_names():
+        spec = find_cohort(name)
+        return spec, CohortQuantities(spec), cohort_golden_path(spec, name)
+    world, source = find_world(name)
+    return world, Quantities(world), None if source == "-" else golden_path(world, source)
 
 
 @app.command()
 def check(
-    worlds: Annotated[list[str] | None, typer.Argument(help="Worlds; all bundled ones and the papers if none.")] = None,
+    worlds: Annotated[
+        list[str] | None, typer.Argument(help="Worlds and cohorts; all bundled ones and the papers if none.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Compare pinned values with what is computed. Exit code 0 if all match, 1 if not, 2 if a file is missing."""
     passes, rows = True, []
-    for name in worlds or [PAPERS, *world_names()]:
+    for name in worlds or [PAPERS, *world_names(), *cohort_names()]:
         if name == PAPERS:
             faults = list(audit_papers().transcription)
         else:
-            world, source = find_world(name)
-            faults = _faults(check_world(world, golden_path(world, source), Quantities(world)))
+            subject, quantities, file = _subject(name)
+            faults = _faults(check_subject(subject, _placed(file), quantities))
         passes = passes and not faults
         rows.append({"subject": name, "faults": faults})
         if not as_json:
@@ -49,6 +71,12 @@ def check(
         print_json({"format": "exactworlds/golden-check/1", "passes": passes, "subjects": rows})
     if not passes:
         raise typer.Exit(1)
+
+
+def _placed(file: Path | None) -> Path:
+    if file is None:
+        raise UsageError("goldens want a file: standard input has no place to put a golden file beside")
+    return file
 
 
 def _faults(result: GoldenResult) -> list[str]:
@@ -82,11 +110,9 @@ def add(
             raise GoldenError(f"{file}: {', '.join(changed[:6])}: a published value changes only by an erratum")
         write_golden(file, golden)
     else:
-        world, source = find_world(name)
-        if source == "-":
-            raise UsageError("golden add wants a file: standard input has no place to put a golden file beside")
-        file = golden_path(world, source)
-        golden = add_world(world, file, Quantities(world), _derived(derived) if derived else ())
+        subject, quantities, place = _subject(name)
+        file = _placed(place)
+        golden = add_world(subject, file, quantities, _derived(derived) if derived else ())
     if as_json:
         print_json({"file": str(file), "cells": len(golden.cells)})
     else:
@@ -110,8 +136,8 @@ def replace(
     """Set named computed cells to what is computed now, with a reason that stays in the file."""
     if name == PAPERS:
         raise GoldenError("published cells cannot be replaced: a printed value changes only by an erratum, by hand")
-    world, source = find_world(name)
-    file = golden_path(world, source)
+    subject, quantities, place = _subject(name)
+    file = _placed(place)
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    replace_cells(world, file, Quantities(world), only=only, reason=reason, date=today)
+    replace_cells(subject, file, quantities, only=only, reason=reason, date=today)
     print_lines([f"✓ {file}: replaced {', '.join(only)}"])

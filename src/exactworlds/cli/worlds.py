@@ -7,15 +7,18 @@ from typing import Annotated
 import typer
 
 from exactworlds.audit.certificates import certificate_lines, certificates_json
+from exactworlds.audit.cohort_text import cohort_json, cohort_lines, contracts_json, contracts_lines
+from exactworlds.audit.cohorts import CohortAudit, ContractsAudit, audit_cohort, audit_contracts
 from exactworlds.audit.portrait import check_lines, portrait_json, setting_portrait, show_lines
 from exactworlds.audit.text import papers_json, papers_lines, world_json, world_lines
-from exactworlds.audit.verify import PapersAudit, WorldAudit, audit_papers, audit_world
+from exactworlds.audit.verify import Line, PapersAudit, WorldAudit, audit_papers, audit_world
 from exactworlds.cli.output import print_json, print_lines, progress
 from exactworlds.engine.admit import ENUMERATION_LIMIT, admit
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import ExactworldsError, NotFound
 from exactworlds.golden.check import golden_path
 from exactworlds.memo.certify import certify
+from exactworlds.spec.cohorts import cohort_names, find_cohort
 from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.library import find_world, world_names
 
@@ -24,7 +27,9 @@ __all__ = ["check", "show", "verify"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Worlds = Annotated[
     list[str] | None,
-    typer.Argument(help="Bundled worlds by name, or world files; - is standard input. All bundled worlds if none."),
+    typer.Argument(
+        help="Bundled worlds or cohorts by name, or world files; - is standard input. Everything bundled if none."
+    ),
 ]
 
 
@@ -34,10 +39,17 @@ def verify(worlds: Worlds = None, as_json: Json = False) -> None:
     Exit code 0 if all match, 1 if any does not, 2 if something cannot be read.
     """
     audits: list[WorldAudit] = []
+    cohorts: list[CohortAudit] = []
     papers: PapersAudit | None = None if worlds else audit_papers()
+    contracts: ContractsAudit | None = None
     failed: list[str] = []
     for name in worlds or world_names():
         try:
+            if name in cohort_names():
+                cohorts.append(audit_cohort(find_cohort(name)))
+                if not as_json:
+                    print_lines([*cohort_lines(cohorts[-1]), ""])
+                continue
             world, source = find_world(name)
             with progress(world.id) as told:
                 audits.append(
@@ -54,13 +66,21 @@ def verify(worlds: Worlds = None, as_json: Json = False) -> None:
             continue
         if not as_json:
             print_lines([*world_lines(audits[-1]), ""])
-    passes = all(audit.passes for audit in audits) and (papers is None or papers.passes)
+    if not worlds:
+        with progress("contracts") as told:
+            contracts = audit_contracts(told)
+        if not as_json:
+            print_lines([*contracts_lines(contracts), ""])
+    passes = all(audit.passes for audit in audits) and all(audit.passes for audit in cohorts)
+    passes = passes and (contracts is None or contracts.passes) and (papers is None or papers.passes)
     if as_json:
         print_json(
             {
                 "format": "exactworlds/verify/1",
                 "passes": passes and not failed,
                 "worlds": [world_json(audit) for audit in audits],
+                **({"cohorts": [cohort_json(audit) for audit in cohorts]} if cohorts else {}),
+                "contracts": contracts_json(contracts) if contracts else None,
                 "papers": papers_json(papers) if papers else None,
                 "errors": failed,
             }
@@ -68,20 +88,32 @@ def verify(worlds: Worlds = None, as_json: Json = False) -> None:
     else:
         if papers:
             print_lines([*papers_lines(papers), ""])
-        print_lines(_verdict(audits, papers))
+        print_lines(_verdict(audits, cohorts, contracts, papers))
     _end(failed, passes)
 
 
-def _verdict(audits: list[WorldAudit], papers: PapersAudit | None) -> list[str]:
-    lines = [line for audit in audits for line in audit.lines]
+def _verdict(
+    audits: list[WorldAudit],
+    cohorts: list[CohortAudit],
+    contracts: ContractsAudit | None,
+    papers: PapersAudit | None,
+) -> list[str]:
+    lines: list[Line] = [line for audit in audits for line in audit.lines]
+    lines += [line for audit in cohorts for line in audit.lines]
+    lines += contracts.all_lines if contracts else ()
     printed = [line for line in lines if line.cell.printed is not None]
     matching = sum(line.matches for line in printed)
     unread = len(lines) - len(printed)
+    departing = sum(line.departs and not line.matches for line in printed)
     bad = [audit.world.id for audit in audits if not audit.passes]
+    bad += [audit.spec.id for audit in (*cohorts, *(contracts.cohorts if contracts else ())) if not audit.passes]
+    if contracts and (contracts.sharing or not all(line.passes for line in contracts.lines)):
+        bad.append("contracts")
     if papers and not papers.passes:
         bad.append("the papers' arithmetic or transcription")
     found = (
         f"{matching} of {len(printed)} printed values match, {unread} more are computed (not readable in the source)"
+        + (f", {departing} differ as the specs say" if departing else "")
     )
     return [f"✗ {found}; failing: {', '.join(bad)}" if bad else f"✓ {found}; engines and goldens agree"]
 

@@ -8,7 +8,7 @@ figure is compared with on paper (`audit`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "admit",
     "differences",
     "exact_figures",
+    "largest_difference",
 ]
 
 TOLERANCE = Fraction(1, 10**15)
@@ -157,25 +158,31 @@ def differences(
     mp = second.context
     setting, scale = figures.setting, figures.scale
     estimate = second.estimate(setting, scale)
-
-    def real(value: Fraction) -> Any:
-        return mp.mpf(value.numerator) / value.denominator
-
     posteriors = exact.view(setting).posteriors(parse_exact(scale))
-    seen: dict[tuple[int, int], Any] = {}
-    for mine, theirs in zip((posteriors[place] for place in places), estimate.posteriors, strict=True):
-        key = (id(mine), id(theirs))
-        if key not in seen:
-            seen[key] = abs(theirs - real(mine))
-    ends = [abs(estimate.entropy_bits - real(end)) for end in (figures.entropy.low, figures.entropy.high)]
+    pairs = {
+        (id(mine), id(theirs)): (mine, theirs)
+        for mine, theirs in zip((posteriors[place] for place in places), estimate.posteriors, strict=True)
+    }
+    entropy = [estimate.entropy_bits] * 2
     return Comparison(
         setting,
         scale,
-        prior=_rational(abs(estimate.prior - real(figures.prior))),
-        bayes_error=_rational(abs(estimate.bayes_error - real(figures.bayes_error))),
-        entropy=_rational(max(ends)),
-        posterior=_rational(max(seen.values())),
+        prior=largest_difference([figures.prior], [estimate.prior], mp),
+        bayes_error=largest_difference([figures.bayes_error], [estimate.bayes_error], mp),
+        entropy=largest_difference([figures.entropy.low, figures.entropy.high], entropy, mp),
+        posterior=largest_difference([mine for mine, _ in pairs.values()], [real for _, real in pairs.values()], mp),
     )
+
+
+def largest_difference(exact: Iterable[Fraction], second: Iterable[Any], context: Any) -> Fraction:
+    """The largest |exact − second| of pairs of a fraction and a real number of `context`, taken at its precision.
+
+    Claim: A.engines
+    """
+    differences = [
+        abs(theirs - context.mpf(mine.numerator) / mine.denominator) for mine, theirs in zip(exact, second, strict=True)
+    ]
+    return _rational(max(differences))
 
 
 def enumerate_pairs(pairs: list[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:

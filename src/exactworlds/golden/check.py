@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from attrs import frozen
 
 from exactworlds.errors import InvalidArgument, NotFound
-from exactworlds.golden.quantities import Quantities, value_text
+from exactworlds.golden.quantities import Value, value_text
 from exactworlds.golden.store import GoldenCell, GoldenFile, read_golden
+from exactworlds.spec.cohorts import CohortSpec, cohort_law_digest, cohort_names, cohort_text_digest
 from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.library import golden_folder, world_names
 from exactworlds.spec.world import World
 
-__all__ = ["CellResult", "GoldenResult", "check_cells", "check_world", "golden_path"]
+__all__ = [
+    "CellResult",
+    "GoldenResult",
+    "Pinnable",
+    "Subject",
+    "check_cells",
+    "check_subject",
+    "check_world",
+    "cohort_golden_path",
+    "golden_path",
+    "subject_digests",
+]
+
+Subject = World | CohortSpec
+"""What has goldens: an id, and digests of its law and of its texts."""
+
+
+class Pinnable(Protocol):
+    """The quantities of a subject."""
+
+    def pinned(self) -> Iterator[tuple[str, str]]: ...
+
+    def value(self, quantity: str) -> Value: ...
+
+
+def subject_digests(subject: Subject) -> tuple[str, str]:
+    """The digests of law and texts."""
+    if isinstance(subject, World):
+        return law_digest(subject), text_digest(subject)
+    return cohort_law_digest(subject), cohort_text_digest(subject)
 
 
 @frozen
@@ -59,18 +91,31 @@ def golden_path(world: World, source: Path | str) -> Path:
     return Path(source).with_suffix(".golden.json")
 
 
-def check_world(world: World, file: Path, quantities: Quantities) -> GoldenResult:
-    """Every pinned cell of a world, both digests, and quantities that should be pinned and are not.
+def cohort_golden_path(spec: CohortSpec, source: Path | str) -> Path:
+    """Where the goldens of a cohort are: with the bundled ones if it carries a bundled id, else beside its file."""
+    if spec.id in cohort_names():
+        return golden_folder() / "cohorts" / f"{spec.id}.json"
+    return Path(source).with_suffix(".golden.json")
+
+
+def check_world(world: World, file: Path, quantities: Pinnable) -> GoldenResult:
+    """`check_subject` of a world."""
+    return check_subject(world, file, quantities)
+
+
+def check_subject(subject: Subject, file: Path, quantities: Pinnable) -> GoldenResult:
+    """Every pinned cell of a subject, both digests, and quantities that should be pinned and are not.
 
     Raises `GoldenError` if the file is missing or damaged.
     """
     golden = read_golden(file)
+    law, text = subject_digests(subject)
     known = {cell.quantity for cell in golden.cells}
     missing = tuple(quantity for quantity, _ in quantities.pinned() if quantity not in known)
-    return GoldenResult(file, golden, law_digest(world), text_digest(world), check_cells(golden, quantities), missing)
+    return GoldenResult(file, golden, law, text, check_cells(golden, quantities), missing)
 
 
-def check_cells(golden: GoldenFile, quantities: Quantities) -> tuple[CellResult, ...]:
+def check_cells(golden: GoldenFile, quantities: Pinnable) -> tuple[CellResult, ...]:
     """Each cell beside its quantity as it is computed now; other subjects' quantities count as gone."""
     results = []
     for cell in golden.cells:

@@ -13,12 +13,10 @@ from pathlib import Path
 from attrs import evolve
 
 from exactworlds.errors import GoldenError
-from exactworlds.golden.check import check_cells
-from exactworlds.golden.quantities import Quantities, value_text
+from exactworlds.golden.check import Pinnable, Subject, check_cells, subject_digests
+from exactworlds.golden.quantities import value_text
 from exactworlds.golden.store import FORMAT, Change, GoldenCell, GoldenFile, read_golden, write_golden
-from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.published import Published
-from exactworlds.spec.world import World
 
 __all__ = ["DIGESTS", "add_world", "published_golden", "replace_cells"]
 
@@ -26,9 +24,9 @@ DIGESTS = ("law", "text")
 """The ids that stand for the digests themselves in `replace_cells`."""
 
 
-def add_world(world: World, file: Path, quantities: Quantities, derived: Iterable[GoldenCell] = ()) -> GoldenFile:
-    """Pins a world that is not pinned yet, or what is new of one that is; nothing that is pinned is touched."""
-    law, text = law_digest(world), text_digest(world)
+def add_world(world: Subject, file: Path, quantities: Pinnable, derived: Iterable[GoldenCell] = ()) -> GoldenFile:
+    """Pins a world or cohort that is not pinned yet, or what is new of one; nothing that is pinned is touched."""
+    law, text = subject_digests(world)
     old = read_golden(file) if file.exists() else GoldenFile(FORMAT, world.id, law, text, ())
     if old.subject != world.id:
         raise GoldenError(f"{file}: pins {old.subject!r}, found the world {world.id!r}")
@@ -58,7 +56,7 @@ def add_world(world: World, file: Path, quantities: Quantities, derived: Iterabl
 
 
 def replace_cells(
-    world: World, file: Path, quantities: Quantities, *, only: Collection[str], reason: str, date: str
+    world: Subject, file: Path, quantities: Pinnable, *, only: Collection[str], reason: str, date: str
 ) -> GoldenFile:
     """Sets the named cells to what is computed now, and both digests to the world's; "law" and "text" name a digest.
 
@@ -85,7 +83,8 @@ def replace_cells(
         if cell.id in only and result.found is not None and not result.matches:
             cell = evolve(cell, value=result.found, history=(*cell.history, Change(cell.value, date, reason)))
         cells.append(cell)
-    golden = evolve(old, law=law_digest(world), text=text_digest(world), cells=tuple(cells))
+    law, text = subject_digests(world)
+    golden = evolve(old, law=law, text=text, cells=tuple(cells))
     changed = [was or "" for was, now in ((old.law, golden.law), (old.text, golden.text)) if was != now]
     history = (*old.digest_history, *(Change(was, date, reason) for was in changed))
     golden = evolve(golden, digest_history=history)

@@ -17,9 +17,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from attrs import NOTHING, fields, has
 
 from exactworlds.spec.claims import Claims
+from exactworlds.spec.cohorts import CohortSpec
 from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
 from exactworlds.spec.library import spec_folder
 from exactworlds.spec.published import Published
+from exactworlds.spec.relations import Relations
 
 __all__ = ["schema_of", "schemas", "write_schemas"]
 
@@ -35,7 +37,13 @@ _TREE = {
         {"type": "object", "additionalProperties": {"$ref": "#/$defs/Tree"}},
     ],
 }
-_FILES: dict[str, type] = {"world": WorldDocument, "published": Published, "claims": Claims}
+_FILES: dict[str, type] = {
+    "world": WorldDocument,
+    "published": Published,
+    "claims": Claims,
+    "cohort": CohortSpec,
+    "relations": Relations,
+}
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
 
 
