@@ -122,8 +122,13 @@ def audit_world(
 
     `golden_is_due` says whether a missing golden file is a failure (bundled worlds) or just news (a user's own).
     """
-    admission = admit(world, enumerated_scales=enumerated_scales, progress=progress)
-    quantities = Quantities(world, ScaledWorld(world))
+    scaled = ScaledWorld(world)
+    admission = admit(world, exact=scaled, enumerated_scales=enumerated_scales, progress=progress)
+    quantities = Quantities(world, scaled)
+    for (setting, scale), found in admission.figures.items():  # computed once, compared with three things
+        quantities.know(f"{world.id}/{setting}/{scale}/bayes-error", found.bayes_error)
+        quantities.know(f"{world.id}/{setting}/{scale}/entropy-bits", found.entropy)
+        quantities.know(f"{world.id}/{scale}/prior", found.prior)
     lines = tuple(_line(world, cell, quantities, admission) for cell in load_published().cells(world.id))
     golden, golden_error = None, None
     try:

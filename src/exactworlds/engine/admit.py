@@ -90,20 +90,21 @@ def admit(
     world: World,
     scales: tuple[str, ...] | None = None,
     *,
+    exact: scaled.ScaledWorld | None = None,
     enumerated_scales: tuple[str, ...] = ("1",),
     progress: Progress | None = None,
 ) -> Admission:
     """Runs the engines against each other: `scaled` and `decimals` at every scale, `enumerate` at those named.
 
     Scales default to the world's own. `enumerate` is left out above `ENUMERATION_LIMIT` states, and the result says
-    at which scales it ran.
+    at which scales it ran. `exact` is the world in arrays, where the caller has it already.
 
     Claim: A.engines
     """
     chosen = scales if scales is not None else world.scales
     told = progress or (lambda what, done, total: None)
     told("reading the world into arrays", 0, 1)
-    exact = scaled.ScaledWorld(world)
+    exact = exact or scaled.ScaledWorld(world)
     second = decimals.DecimalWorld(world, lambda done: told("second path, states", done, world.states))
     figures, comparisons = {}, {}
     disagreements: list[str] = []

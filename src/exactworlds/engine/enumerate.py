@@ -99,15 +99,17 @@ def pattern_tables(
             if is_positive(state):
                 likelihood += weight
         written = {name: _written(state[name], known) for name, known in texts.items()}
-        joint = probability * likelihood
+        joint = probability * likelihood if likelihood else None
         for visible, mass, positive in views:
             pattern = tuple([written[name] for name in visible])
             mass[pattern] += probability
-            positive[pattern] += joint
+            if joint is not None:
+                positive[pattern] += joint
         if progress and visited % 1000 == 0:
             progress(visited)
+    nothing = Fraction(0)
     return {
-        name: {pattern: (total, positive[pattern] / total) for pattern, total in mass.items()}
+        name: {pattern: (total, positive.get(pattern, nothing) / total) for pattern, total in mass.items()}
         for name, (_, mass, positive) in zip(world.settings, views, strict=True)
     }
 

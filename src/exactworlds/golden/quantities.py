@@ -84,6 +84,10 @@ class Quantities:
         _, *parts = quantity.split("/")
         return parts[0] in _TRANSCRIBED
 
+    def know(self, quantity: str, value: Value) -> None:
+        """Takes a value that was computed already."""
+        self._known[quantity] = value
+
     def value(self, quantity: str) -> Value:
         """The value of a quantity, or `NotFound`."""
         if quantity not in self._known:
@@ -127,13 +131,15 @@ PINNED_ROWS = 100
 def _draw_digest(scaled: ScaledWorld, place: _Place) -> str:
     """The digest of the first rows that seed 0 draws: id, pattern, label. It pins the stream and what is made of it."""
     source = CaseSource(scaled.world, place.setting, next(iter(scaled.world.templates)), PINNED_SEED, scale=place.scale)
-    lines = [[case.id, *case.pattern, case.positive] for case in source.cases(0, PINNED_ROWS)]
-    return digest_of(lines)
+    drawn = source.draw(0, PINNED_ROWS)
+    return digest_of([[drawn.id(row), *drawn.pattern(row), bool(drawn.positive[row])] for row in range(PINNED_ROWS)])
 
 
 def _memo_digest(world: World, setting: str, template: str) -> str:
     """The digest of the memos of the first rows that seed 0 draws."""
-    return digest_of([case.memo for case in CaseSource(world, setting, template, PINNED_SEED).cases(0, PINNED_ROWS)])
+    source = CaseSource(world, setting, template, PINNED_SEED)
+    drawn = source.draw(0, PINNED_ROWS)
+    return digest_of([source.memo(drawn, row) for row in range(PINNED_ROWS)])
 
 
 _FIGURES: dict[str, Callable[[ScaledWorld, _Place], Value]] = {

@@ -116,8 +116,12 @@ class CaseSource:
             pattern=pattern,
             positive=bool(drawn.positive[row]),
             posterior=self.posteriors[pattern],
-            memo=self.template.write(pattern, drawn.draws(row)),
+            memo=self.memo(drawn, row),
         )
+
+    def memo(self, drawn: Drawn, row: int) -> str:
+        """The memo of one case of a batch; this needs no posterior."""
+        return self.template.write(drawn.pattern(row), drawn.draws(row))
 
     def cases(self, start: int, rows: int) -> list[Case]:
         """A few cases at once."""
