@@ -71,7 +71,7 @@ def test_every_printed_cell_of_contracts_is_audited(audit: ContractsAudit) -> No
 
 
 def test_headroom_is_the_least_loss_below_deferral() -> None:
-    """Of all actions (each class, or deferral) the oracle takes the cheapest; at max q = 1 − c there is none to gain."""
+    """Of all actions (each class, or deferral) the oracle takes the cheapest; max q = 1 − c gains nothing."""
     for cost in (Fraction(1, 50), Fraction(1, 10), Fraction(2, 5)):
         for q in (Fraction(n, 60) for n in range(61)):
             for posterior in ((q, 1 - q), (q, (1 - q) / 2, (1 - q) / 2)):
@@ -110,14 +110,15 @@ def test_text_and_json_say_the_same(audit: ContractsAudit) -> None:
 
 def test_a_value_that_is_not_reached_fails_unless_the_spec_says_so() -> None:
     """Another seed reaches little of what is printed: that fails, and passes only when each miss is named."""
-    spec = evolve(find_cohort("development"), seed="999")
+    spec = evolve(find_cohort("development"), seed="4")
     audited = audit_cohort(spec)
     (line,) = audited.lines
     assert not line.matches
     assert not audited.passes
     assert any("✗ eligible" in text and "DOES NOT MATCH" in text for text in cohort_lines(audited))
     declared = evolve(spec, departure=(DepartureEntry(("P2.worlds.slots:development/*",), "a test"),))
-    (line,) = audit_cohort(declared).lines
+    shown = audit_cohort(declared)
+    (line,) = shown.lines
     assert (line.matches, line.departs, line.passes) == (False, True, True)
     assert any(
         "· eligible" in text and "DIFFERS, as the spec says" in text for text in cohort_lines(audit_cohort(declared))

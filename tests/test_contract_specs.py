@@ -1,4 +1,4 @@
-"""Cohort and relation files: every fault at once and with its place, digests of what matters, provenance on every number."""
+"""Cohort and relation files: every fault at once and with its place, digests of what matters, provenance."""
 
 from __future__ import annotations
 
@@ -65,6 +65,10 @@ def parsed(*changes: tuple[str, str]) -> CohortSpec:
     return parse_cohort(text.encode(), "mine.toml")
 
 
+def sensor_counts(text: str) -> tuple[str, str]:
+    return "counts = [1, 9]\nlikelihoods", f"counts = {text}\nlikelihoods"
+
+
 FAULTS: list[tuple[list[tuple[str, str]], list[str]]] = [
     ([('seed = "7"', 'seed = "x"')], ["seed: found 'x', expected a whole number in quotes"]),
     ([('seed = "7"', "seed = 7")], ["seed: found the value 7, expected text"]),
@@ -83,10 +87,14 @@ FAULTS: list[tuple[list[tuple[str, str]], list[str]]] = [
     ([("{ none = 1, true = 2 }", "{ none = -1, maybe = 2 }")],
      ["generator.missing-rule.observed.none: found -1", "generator.missing-rule.observed.maybe: unknown key"]),
     ([("{ none = 1, true = 2 }", "{ none = 0 }")], ["generator.missing-rule.observed: found weights that add up"]),
-    ([('counts = [1, 9]\nlikelihoods', 'counts = [9, 1]\nlikelihoods')], ["generator.noisy-sensor.counts: found 9 to 1"]),
-    ([('counts = [1, 9]\nlikelihoods', 'counts = [-1, 9]\nlikelihoods')], ["generator.noisy-sensor.counts: found -1 to 9"]),
-    ([('counts = [1, 9]\nlikelihoods', 'counts = [0, 0]\nlikelihoods')], ["generator.noisy-sensor.counts: found 0 to 0"]),
-    ([('counts = [1, 9]\nlikelihoods', 'counts = [1]\nlikelihoods')], ["generator.noisy-sensor.counts: found a list of 1"]),
+    ([sensor_counts("[9, 1]")],
+     ["generator.noisy-sensor.counts: found 9 to 1"]),
+    ([sensor_counts("[-1, 9]")],
+     ["generator.noisy-sensor.counts: found -1 to 9"]),
+    ([sensor_counts("[0, 0]")],
+     ["generator.noisy-sensor.counts: found 0 to 0"]),
+    ([sensor_counts("[1]")],
+     ["generator.noisy-sensor.counts: found a list of 1"]),
     ([("[generator.noisy-sensor]", "[generator.coin]")],
      ["generator.coin: found 'coin'", "stratum.noisy-sensor: has no [generator.noisy-sensor]"]),
     ([("joined = { roots = 3 }", "joined = { roots = 0 }")],
