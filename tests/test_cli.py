@@ -184,3 +184,23 @@ def test_version_and_help() -> None:
     text = run("--help").stdout
     for command in ("verify", "check", "show", "golden"):
         assert command in text
+
+
+def test_verify_of_a_cohort_shows_slots_and_printed_values() -> None:
+    done = run("verify", "development")
+    assert done.returncode == 0, done.stderr
+    assert "12 × 40 = 480 intended − 3 undefined = 477 eligible requests" in done.stdout
+    assert "✓ 1 of 1 printed values match" in done.stdout
+    found = json.loads(run("verify", "development", "covert-transfer", "--json").stdout)
+    assert found["passes"] is True
+    assert [cohort["cohort"] for cohort in found["cohorts"]] == ["development"]
+    assert [world["world"] for world in found["worlds"]] == ["covert-transfer"]
+
+
+def test_goldens_of_cohorts_are_checked_and_never_written_twice() -> None:
+    done = run("golden", "check", "diagnostic", "development")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["✓ diagnostic: as pinned", "✓ development: as pinned"]
+    refused = run("golden", "replace", "diagnostic", "--only", "diagnostic/hashes", "--reason", "none")
+    assert refused.returncode == 2
+    assert "the named cells have not moved; nothing was written" in refused.stderr

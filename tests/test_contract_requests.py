@@ -122,6 +122,26 @@ def test_variants_change_what_they_say_and_nothing_else(requests: dict[str, dict
         assert not {option.key for option in opaque.options} & {option.key for option in canonical.options}
 
 
+def test_exact_reports_satisfy_all_ten_relations_on_every_root(
+    primary: Cohort, requests: dict[str, dict[str, ContractRequest]]
+) -> None:
+    """The formulas of `relations.toml`, written out on aligned exact reports: every residual is exactly 0."""
+    products = 0
+    for root in primary.roots:
+        of_root = requests[root.id]
+        reports = {variant: align(request.target(), request) for variant, request in of_root.items()}
+        yes = {variant: report["yes"] for variant, report in reports.items() if "yes" in report}
+        canonical = reports["canonical"]
+        assert yes["event"] == yes["choice"] == yes["repeat"] == 1 - yes["complement"]
+        assert yes["event"] == sum(canonical[name] for name in root.world.event_a)
+        assert canonical == reports["permuted"] == reports["layout"] == reports["opaque"] == reports["metadata"]
+        assert max(Fraction(0), yes["event"] + yes["b"] - 1) <= yes["intersection"] <= min(yes["event"], yes["b"])
+        if "conditional" in yes:
+            products += 1
+            assert yes["intersection"] == yes["conditional"] * yes["b"]
+    assert products == 913
+
+
 def test_layout_keeps_every_number_and_word(requests: dict[str, dict[str, ContractRequest]]) -> None:
     for of_root in requests.values():
         one, other = of_root["canonical"].state, of_root["layout"].state

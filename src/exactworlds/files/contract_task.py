@@ -65,11 +65,8 @@ def _request(request: ContractRequest) -> Request:
 
 
 def _target(request: ContractRequest, cell: Cell) -> dict[str, Any]:
-    """The exact probability and event of every option, the canonical outcome it stands for, and the realised option.
-
-    `realised` is the option that holds in the root's one drawn cell; null where that is outside the condition.
-    """
-    exact = request.target()
+    """What every option means, with its exact probability, and the option that holds in the root's one drawn cell."""
+    exact, events = request.target(), events_text(request)
     outcome = {cells: name for name, cells in request.outcomes.items()}
     return {
         "id": request.id,
@@ -77,11 +74,17 @@ def _target(request: ContractRequest, cell: Cell) -> dict[str, Any]:
         "variant": request.variant,
         "stratum": request.root.stratum,
         "index": request.root.index,
-        "posterior": {key: fraction_text(value) for key, value in exact.items()},
-        "posterior_float": {key: float(value) for key, value in exact.items()},
+        "options": [
+            {
+                "key": option.key,
+                "event": events[option.key],
+                "outcome": outcome[request.event_map[option.key]],
+                "posterior": fraction_text(exact[option.key]),
+                "posterior_float": float(exact[option.key]),
+            }
+            for option in request.options
+        ],
         "realised": request.realised(cell),
-        "event_map": events_text(request),
-        "outcome": {key: outcome[cells] for key, cells in request.event_map.items()},
         "digest": hashlib.sha256(request.state.encode()).hexdigest(),
     }
 

@@ -154,13 +154,13 @@ def _shape_problems(value: object, kind: Any, where: str) -> Iterator[Problem]:
         hints = get_type_hints(kind)
         for key, below in value.items():
             if key in hints:
-                yield from _shape_problems(below, hints[key], f"{where}.{key}")
+                yield from _shape_problems(below, hints[key], f"{where}.{key}" if where else key)
     elif _made_from(kind, Mapping):
         if not isinstance(value, Mapping):
             yield Problem(where, f"found {shown(value)}, expected a table")
             return
         for key, below in value.items():
-            yield from _shape_problems(below, get_args(kind)[1], f"{where}.{key}")
+            yield from _shape_problems(below, get_args(kind)[1], f"{where}.{key}" if where else key)
     elif _made_from(kind, tuple) and str not in get_args(kind):
         first, *rest = get_args(kind)
         if not isinstance(value, list):
