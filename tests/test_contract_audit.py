@@ -17,8 +17,6 @@ from exactworlds.golden.check import check_subject, cohort_golden_path
 from exactworlds.golden.cohort_quantities import (
     CohortQuantities,
     example_value,
-    headroom,
-    oracle_loss,
     relation_value,
 )
 from exactworlds.golden.quantities import value_text
@@ -68,18 +66,6 @@ def test_every_printed_cell_of_contracts_is_audited(audit: ContractsAudit) -> No
     cells = [cell.id for cell in load_published().cells() if cell.group.id.startswith("P2.")]
     assert len(cells) > 50
     assert sorted(cells) == sorted(line.cell.id for line in audit.all_lines)
-
-
-def test_headroom_is_the_least_loss_below_deferral() -> None:
-    """Of all actions (each class, or deferral) the oracle takes the cheapest; max q = 1 − c gains nothing."""
-    for cost in (Fraction(1, 50), Fraction(1, 10), Fraction(2, 5)):
-        for q in (Fraction(n, 60) for n in range(61)):
-            for posterior in ((q, 1 - q), (q, (1 - q) / 2, (1 - q) / 2)):
-                losses = [1 - mass for mass in posterior] + [cost]
-                assert oracle_loss(max(posterior), cost) == min(losses)
-                assert headroom(max(posterior), cost) == cost - min(losses)
-                assert headroom(max(posterior), cost) == max(Fraction(0), max(posterior) - (1 - cost))
-    assert headroom(Fraction(9, 10), Fraction(1, 10)) == 0
 
 
 def test_half_coverage_of_a_constant_yes(audit: ContractsAudit) -> None:

@@ -9,7 +9,7 @@ What is not here: what a value is compared with (`golden.cohort_check`, `audit`)
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,37 +19,25 @@ from exactworlds.contract.relations import populations
 from exactworlds.contract.requests import cohort_requests, drawn_cell, events_text
 from exactworlds.errors import NotFound
 from exactworlds.golden.quantities import Value
+from exactworlds.metrics.regrets import headroom_formula, oracle_loss_formula
 from exactworlds.rational import fraction_text, parse_exact
 from exactworlds.spec.cohorts import GENERATORS, CohortSpec
 from exactworlds.spec.relations import load_relations
 
-__all__ = ["SUBJECTS", "CohortQuantities", "example_value", "headroom", "oracle_loss", "relation_value"]
+__all__ = ["SUBJECTS", "CohortQuantities", "example_value", "relation_value"]
 
 SUBJECTS = ("example", "relations")
 """What the papers print values of beside worlds and cohorts."""
-
-
-def oracle_loss(confidence: Fraction, cost: Fraction) -> Fraction:
-    """The least expected loss of a class or a deferral, given the posterior of the most probable class.
-
-    Claim: D.headroom
-    """
-    return min(1 - confidence, cost)
-
-
-def headroom(confidence: Fraction, cost: Fraction) -> Fraction:
-    """How much less the oracle loses than a policy that always defers: max(0, max q − (1 − c)).
-
-    Claim: D.headroom
-    """
-    return cost - oracle_loss(confidence, cost)
 
 
 _TRANSCRIBED = {
     *("costs", "primary-cost", "requests-per-root", "intended", "quota", "counts", "likelihoods", "tolerance"),
     *("roots", "roots-per-generator", "roots-per-stratum"),
 }
-_FIGURES: dict[str, Callable[[Fraction, Fraction], Fraction]] = {"oracle-loss": oracle_loss, "headroom": headroom}
+_FIGURES: dict[str, Callable[[Sequence[Fraction], Fraction], Fraction]] = {
+    "oracle-loss": oracle_loss_formula,
+    "headroom": headroom_formula,
+}
 
 
 class CohortQuantities:
@@ -106,10 +94,10 @@ class CohortQuantities:
             match parts:
                 case [("canonical" | "binary") as task, cost, figure] if figure in _FIGURES:
                     c = parse_exact(cost)
-                    return self.cohort.mean(_FIGURES[figure](confidence, c) for confidence in self._confidences(task))
+                    return self.cohort.mean(_FIGURES[figure](target, c) for target in self._targets(task))
                 case [("canonical" | "binary") as task, cost, "positive-headroom-roots"]:
                     c = parse_exact(cost)
-                    return Fraction(sum(headroom(confidence, c) > 0 for confidence in self._confidences(task)))
+                    return Fraction(sum(headroom_formula(target, c) > 0 for target in self._targets(task)))
                 case ["always-yes", cost, "half-coverage-loss"]:
                     return (1 - self._mean_q_a() + parse_exact(cost)) / 2
                 case ["eligible", variant] if variant in self.slots.by_variant:
@@ -124,11 +112,12 @@ class CohortQuantities:
                     return _ENTRIES[entry](self)
         raise NotFound("quantity", quantity, [f"those of {self.spec.id}"])
 
-    def _confidences(self, task: str) -> list[Fraction]:
+    def _targets(self, task: str) -> list[tuple[Fraction, ...]]:
+        """The exact posteriors of a task: of the categories, or of A and its complement."""
         worlds = [root.world for root in self.cohort.roots]
         if task == "canonical":
-            return [max(world.canonical.values()) for world in worlds]
-        return [max(world.q_a, 1 - world.q_a) for world in worlds]
+            return [tuple(world.canonical.values()) for world in worlds]
+        return [(1 - world.q_a, world.q_a) for world in worlds]
 
     def _mean_q_a(self) -> Fraction:
         return self.cohort.mean(root.world.q_a for root in self.cohort.roots)
