@@ -140,6 +140,8 @@ def score_cohort(
 
     Figures of a configuration are named `NAME/figure`, contrasts `LEFT - RIGHT/figure`; costs are part of the name, as
     in `kev/canonical-loss@0.10`. Policies of Event and Choice, of Event and its repeat, and references stand beside.
+
+    Claim: E.tables
     """
     if len({truth.id for truth in truths}) < len(truths):
         raise InvalidArgument("truths", "an id twice", "every root once")

@@ -90,7 +90,7 @@ class SelectiveTable:
 def complement_table(truths: Sequence[RootTruth], run: Run) -> ComplementSums | Undefined:
     """The signed sums p(A) + p(¬A).
 
-    Claim: E.complement-sums
+    Claim: E.complement-sums, E.tables
     """
     pairs = _pairs(truths, run, "event", "complement")
     if pairs is None:
@@ -99,7 +99,10 @@ def complement_table(truths: Sequence[RootTruth], run: Run) -> ComplementSums | 
 
 
 def calibration_table(truths: Sequence[RootTruth], run: Run) -> CalibrationTable | Undefined:
-    """Reliability of the selected class, with fixed bins and with one equal-frequency scheme."""
+    """Reliability of the selected class, with fixed bins and with one equal-frequency scheme.
+
+    Claim: F.ece, E.tables
+    """
     rows = [(truth, run.report(truth.id, "canonical")) for truth in truths]
     kept = [(truth, report) for truth, report in rows if isinstance(report, tuple)]
     if not kept:
@@ -149,7 +152,7 @@ def reject_curves(truths: Sequence[RootTruth], run: Run) -> dict[str, ExactCurve
 def sweep_signs(curves: Mapping[str, ExactCurve]) -> GridSigns:
     """Signs of Mean − Random at c = k/200, and where both beat always deferring (P2 Table 30).
 
-    Claim: D.curves
+    Claim: D.curves, E.tables
     """
     return grid_signs(mean=curves["mean"], random=curves["random"])
 
@@ -182,7 +185,7 @@ def selective_table(
 
     Every strategy uses the mean report's class on what it keeps; the rest defers, as do incomplete pairs.
 
-    Claim: E.selective
+    Claim: E.selective, E.tables
     """
     weights = stratum_weights([truth.stratum for truth in truths]).weights
     events = [run.report(truth.id, "event") for truth in truths]
