@@ -137,3 +137,13 @@ def test_probabilities_are_exact_to_the_last_digit(task: Path) -> None:
     for target in read_contract_targets(task):
         assert all(isinstance(parse_exact(option.posterior), Fraction) for option in target.options)
         assert all("." not in option.posterior for option in target.options)
+
+
+def test_parquet_holds_the_same_rows_where_pyarrow_is_installed(task: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for table, lines in (
+        ("requests.parquet", "requests.jsonl"),
+        ("targets/targets.parquet", "targets/targets.jsonl"),
+    ):
+        written = [json.loads(line) for line in (task / lines).read_text(encoding="utf-8").splitlines()]
+        assert parquet.read_table(task / table).to_pylist() == written
