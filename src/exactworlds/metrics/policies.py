@@ -36,6 +36,7 @@ from exactworlds.metrics.regrets import binary_oracle_loss_formula
 __all__ = [
     "POLICIES",
     "REQUESTS",
+    "accurate_harm_formula",
     "accurate_harm_roots",
     "agreement_action_formula",
     "averaging_gain_formula",
@@ -290,6 +291,13 @@ def policy_coverage(
     return total(shares) / Fraction(len(shares))
 
 
+def accurate_harm_formula(cost: Real, epsilon: Real) -> tuple[tuple[Real, Real, Real], ...]:
+    """(1 − c − e, 1 − c + 3e, 1 − c − e) and (1, 1, 1)."""
+    one = 0 * cost + 1
+    near = one - cost - epsilon
+    return ((near, one - cost + 3 * epsilon, near), (one, one, one))
+
+
 def accurate_harm_roots(*, cost: object, epsilon: object) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
     """Two roots (p, p′, q) with small errors on which averaging the reports loses to drawing one of them.
 
@@ -312,8 +320,7 @@ def accurate_harm_roots(*, cost: object, epsilon: object) -> tuple[tuple[Fractio
     (e,) = (read_exact(epsilon=epsilon)[0].item(),)
     if not 0 < e < min(c / 4, 1 - 2 * c):
         raise InvalidArgument("epsilon", epsilon, f"a number above 0 and below {min(c / 4, 1 - 2 * c)}")
-    one = Fraction(1)
-    return ((1 - c - e, 1 - c + 3 * e, 1 - c - e), (one, one, one))
+    return accurate_harm_formula(c, e)
 
 
 def _has_what_it_needs(policy: str, event: bool, choice: bool) -> bool:
