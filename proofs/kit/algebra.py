@@ -82,8 +82,8 @@ def never_negative(expression: Any) -> None:
 
 
 def orderings(count: int) -> Iterator[list[Any]]:
-    """Every order of some numbers ≥ 0: the smallest plus gaps that are ≥ 0, permuted."""
-    steps = sympy.symbols(f"g0:{count}", nonnegative=True)
+    """Every strict order of some numbers > 0: the smallest plus gaps that are > 0, permuted."""
+    steps = sympy.symbols(f"g0:{count}", positive=True)
     ladder = [sympy.Add(*steps[: index + 1]) for index in range(count)]
     for order in permutations(range(count)):
         yield [ladder[index] for index in order]

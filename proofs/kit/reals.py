@@ -78,6 +78,8 @@ class Truth:
         self.term = term
 
     def __bool__(self) -> bool:
+        if not _RUNS:
+            raise TypeError("a premise must not branch: a comparison was asked for its truth outside a statement")
         return _RUNS[-1].decide(self.term)
 
 
@@ -108,10 +110,9 @@ class Symbol:
         return Symbol(_term(other) * self.term)
 
     def __truediv__(self, other: Any) -> Symbol:
-        divisor = _term(other)
-        if Truth(divisor == 0):  # to z3 x/0 is any number; here it is an error, as with Fractions
+        if other == 0:  # to z3 x/0 is any number; here it is an error, as with Fractions
             raise ZeroDivisionError
-        return Symbol(self.term / divisor)
+        return Symbol(self.term / _term(other))
 
     def __rtruediv__(self, other: Any) -> Symbol:
         return Symbol(_term(other)) / self
