@@ -9,6 +9,7 @@ import pytest
 import sympy
 from kit.algebra import NotIdentical, difference_at, identical, never_negative, orderings, tangent
 from kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose
+from kit.reals import _check_cover as check
 from kit.reals import NotProved, NotRefuted, Symbol, explore, prove, reachable, refute, unit, unreachable
 from metric_strategies import costs, probabilities
 
@@ -103,6 +104,12 @@ def test_every_branch_is_found_and_replayed() -> None:
     paths = explore(lambda a, b, c: larger(larger(a, b), c), "a b c")
     assert len(paths) == 4
     assert {path.witness is not None for path in paths} == {True}
+
+
+def test_a_path_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kit.reals._check_cover", lambda branches: check(branches[:-1]))
+    with pytest.raises(NotProved, match="cover"):
+        explore(absolute, "x")
 
 
 def test_an_inexact_replay_is_noticed() -> None:

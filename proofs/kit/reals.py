@@ -2,7 +2,7 @@
 
 A statement is an ordinary function of numbers that calls the package's formulas and returns what should hold: a
 comparison, a boolean, or a list of them. `prove` runs it on symbols. A comparison that decides a branch forks the run;
-branches that cannot be taken are pruned, the paths that are left are shown to cover the whole domain, the claim is
+branches that nothing takes are pruned, what is left is shown to cover the whole domain, the claim is
 proved on each, and each path is run again on Fractions that take it. `refute` finds numbers for which the statement
 is false and runs the statement on these Fractions, so that a witness never rests on the solver.
 
@@ -159,6 +159,12 @@ def _model(conditions: Iterable[Any]) -> Any:
     return solver.model() if verdict == z3.sat else None
 
 
+def _proposition(condition: Any, holds: bool) -> Any:
+    """A condition as a bare letter: what is left of it when only the logic of the branches counts."""
+    letter = z3.Bool(condition.sexpr())
+    return letter if holds else z3.Not(letter)
+
+
 class _Run:
     """One run of a statement: the decisions that lead it, and those that are still to be tried."""
 
@@ -166,6 +172,8 @@ class _Run:
         self.premises, self.solver, self.script = premises, solver, script
         self.taken: list[bool] = []
         self.conditions: list[Any] = []
+        self.branches: list[Any] = []
+        self.pruned: list[list[Any]] = []
         self.todo: list[list[bool]] = []
 
     def decide(self, condition: Any) -> bool:
@@ -176,11 +184,15 @@ class _Run:
         if place < len(self.script):
             answer = self.script[place]
         else:
-            answer = self._possible(condition)
-            if answer and self._possible(z3.Not(condition)):
+            can_be, can_fail = self._possible(condition), self._possible(z3.Not(condition))
+            answer = can_be
+            if can_be and can_fail:
                 self.todo.append([*self.taken, False])
+            else:
+                self.pruned.append([*self.branches, _proposition(condition, not answer)])
         self.taken.append(answer)
         self.conditions.append(condition if answer else z3.Not(condition))
+        self.branches.append(_proposition(condition, answer))
         return answer
 
     def _possible(self, condition: Any) -> bool:
@@ -241,6 +253,7 @@ def _runs(formula: Statement, symbols: dict[str, Any], premises: list[Any]) -> l
     solver.add(*premises)
     todo: list[list[bool]] = [[]]
     found: list[tuple[tuple[Any, ...], Any]] = []
+    branches: list[list[Any]] = []
     while todo:
         if len(found) >= MOST_PATHS:
             raise NotProved(f"more than {MOST_PATHS} paths")
@@ -254,10 +267,15 @@ def _runs(formula: Statement, symbols: dict[str, Any], premises: list[Any]) -> l
             _RUNS.pop()
         todo.extend(run.todo)
         found.append((tuple(run.conditions), result))
-    uncovered = _model([*premises, *[z3.Not(z3.And(*conditions)) for conditions, _ in found]])
-    if uncovered is not None:
-        raise NotProved("the paths do not cover the domain")
+        branches += [run.branches, *run.pruned]
+    _check_cover(branches)
     return found
+
+
+def _check_cover(branches: list[list[Any]]) -> None:
+    """Whatever the comparisons say, some path is taken, or a branch that was shown to be impossible."""
+    if _model([z3.Not(z3.And(z3.BoolVal(True), *letters)) for letters in branches]) is not None:
+        raise NotProved("the paths do not cover the domain")
 
 
 def _evaluate(result: Any, model: Any) -> Any:
