@@ -1,8 +1,9 @@
 """Contracts of the package's integer and text functions, one twin each that must be refuted.
 
-A contract stands in the docstring of a function that only calls the package, so that the package needs no second kind of
-docstring. `pre:` bounds what is tried, `post:` is what must hold; crosshair reads both. A twin has the same body or the
-same contract with one thing changed. `test_contracts.py` runs them; proofs/README.md says what crosshair cannot do.
+A contract stands in the docstring of a function that only calls the package, so that the package needs no second
+kind of docstring. `pre:` bounds what is tried, `post:` is what must hold; crosshair reads both. A twin has the same
+body or the same contract with one thing changed. `test_contracts.py` runs them; proofs/README.md says what
+crosshair cannot do.
 """
 
 from __future__ import annotations

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit.reals import costs, prove, reachable, refute, unit
-
 from exactworlds.metrics.coherence import difference_formula
 from exactworlds.metrics.policies import (
     accurate_harm_formula,
     mean_minus_random_formula,
     policy_loss_formula,
 )
+from proofs.kit.reals import costs, prove, reachable, refute, unit
 
 
 def domain(c: Any, e: Any) -> list[Any]:
@@ -41,7 +40,12 @@ def test_every_report_is_accurate() -> None:
 
     def statement(c: Any, e: Any) -> list[Any]:
         (p, r, q), (s, t, u) = accurate_harm_formula(c, e)
-        errors = [difference_formula(p, q), difference_formula(r, q), difference_formula(s, u), difference_formula(t, u)]
+        errors = [
+            difference_formula(p, q),
+            difference_formula(r, q),
+            difference_formula(s, u),
+            difference_formula(t, u),
+        ]
         return [*unit(p, r, q, s, t, u), *[error <= 4 * e for error in errors], errors[1] == 4 * e, p == q, s == t]
 
     prove(statement, "c e", domain)

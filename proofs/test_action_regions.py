@@ -12,10 +12,10 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
-from kit.reals import costs, explore, prove, reachable, refute, unit, unreachable
 
 from exactworlds.metrics.decisions import DEFER, NO, YES, binary_action_formula
 from exactworlds.metrics.policies import mean_action_formula, mean_minus_random_formula, midpoint_formula
+from proofs.kit.reals import costs, explore, prove, reachable, refute, unit, unreachable
 
 Row = tuple[int, int, int]
 HALF = Fraction(1, 2)
@@ -35,8 +35,7 @@ TABLE: dict[Row, Callable[[Any, Any], Any]] = {
     (NO, YES, DEFER): lambda q, c: c - HALF,
 }
 ROWS = [
-    (*pair, middle)
-    for pair, middle in product(combinations_with_replacement((NO, DEFER, YES), 2), (NO, DEFER, YES))
+    (*pair, middle) for pair, middle in product(combinations_with_replacement((NO, DEFER, YES), 2), (NO, DEFER, YES))
 ]
 NAMES = {NO: "no", YES: "yes", DEFER: "defer"}
 
@@ -115,9 +114,7 @@ def test_the_code_takes_exactly_the_ten_rows() -> None:
 
 @pytest.mark.parametrize("row", sorted(set(TABLE) - {(a, a, a) for a in NAMES}), ids=named)
 def test_twin_no_row_has_the_opposite_sign(row: Row) -> None:
-    witness = refute(
-        lambda p, r, q, c: mean_minus_random_formula(p, r, q, c) == -TABLE[row](q, c), OVER, domain(row)
-    )
+    witness = refute(lambda p, r, q, c: mean_minus_random_formula(p, r, q, c) == -TABLE[row](q, c), OVER, domain(row))
     assert mean_minus_random_formula(*witness.values()) == TABLE[row](witness["q"], witness["c"]) != 0
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import sympy
-from kit.algebra import difference_at, identical
-from kit.reals import prove, refute, unit
 
 from exactworlds.metrics.policies import averaging_gain_formula, midpoint_formula
 from exactworlds.metrics.scores import brier_score_binary_formula, realised_brier_score_binary_formula
+from proofs.kit.algebra import difference_at, identical
+from proofs.kit.reals import prove, refute, unit
 
 P, R, Q = sympy.symbols("p r q")
 

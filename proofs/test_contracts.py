@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from integer_contracts import CONTRACTS
-from kit.contracts import is_confirmed, is_refuted, states
+
+from proofs.integer_contracts import CONTRACTS
+from proofs.kit.contracts import is_confirmed, is_refuted, states
 
 
 @pytest.mark.parametrize("function", CONTRACTS, ids=lambda function: function.__name__)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from kit.reals import costs, law, prove, refute, unit
 
 from exactworlds.metrics._ordering import total
 from exactworlds.metrics.accuracy import (
@@ -43,6 +42,7 @@ from exactworlds.metrics.regrets import (
     regret_formula,
 )
 from exactworlds.metrics.shares import best_fixed_action_formula
+from proofs.kit.reals import costs, law, prove, refute, unit
 
 CLASSES = (2, 3, 4)
 HALF = Fraction(1, 2)
@@ -92,13 +92,11 @@ def test_expected_accuracy_is_at_most_bayes_accuracy(classes: int) -> None:
     def statement(p: Any, q: Any) -> Any:
         return expected_accuracy_formula(p, q) <= bayes_accuracy_formula(q)
 
-    assert prove(statement, f"p[{classes}] q[{classes}]", lambda p, q: law(p, q)) >= 2**classes
+    assert prove(statement, f"p[{classes}] q[{classes}]", law) >= 2**classes
 
 
 def test_twin_expected_accuracy_is_not_always_bayes_accuracy() -> None:
-    witness = refute(
-        lambda p, q: expected_accuracy_formula(p, q) >= bayes_accuracy_formula(q), "p[2] q[2]", lambda p, q: law(p, q)
-    )
+    witness = refute(lambda p, q: expected_accuracy_formula(p, q) >= bayes_accuracy_formula(q), "p[2] q[2]", law)
     assert first_maximum_formula(witness["p"]) != first_maximum_formula(witness["q"])
 
 

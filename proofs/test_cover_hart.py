@@ -8,13 +8,11 @@ patterns, which algebra shows as a sum of squares.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import identical
-from kit.reals import law, prove, refute, unit
 
 from exactworlds.engine.enumerate import bayes_error
 from exactworlds.metrics._ordering import smaller
@@ -24,7 +22,10 @@ from exactworlds.metrics.neighbours import (
     asymptotic_one_formula,
     lower_bound_five_formula,
     lower_bound_one_formula,
+    tie_error_formula,
 )
+from proofs.kit.algebra import identical
+from proofs.kit.reals import law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 SUP = Fraction(121755, 100_000)
@@ -106,18 +107,25 @@ def test_the_lower_bound_inverts_the_upper_half() -> None:
 
     prove(inverse, "e s", lambda e, s: [e >= 0, 2 * e < 1, s >= 0, s * s == 1 - 2 * e])
     prove(saturated, "e", lambda e: [e >= HALF, e <= 1])
-    prove(below, "b e s", lambda b, e, s: [*unit(b), 2 * b <= 1, e >= 0, e <= 2 * b * (1 - b), 2 * e < 1, s >= 0, s * s == 1 - 2 * e])
+    prove(
+        below,
+        "b e s",
+        lambda b, e, s: [*unit(b), 2 * b <= 1, e >= 0, e <= 2 * b * (1 - b), 2 * e < 1, s >= 0, s * s == 1 - 2 * e],
+    )
 
 
 def test_the_root_is_that_of_one_minus_twice_the_error() -> None:
     """What the formula hands to the root is 1 − 2e."""
     seen: list[Any] = []
+
+    def root(x: Any) -> Any:
+        seen.append(x)
+        return sympy.sqrt(x)
+
     e = sympy.Rational(3, 16)
-    lower_bound_one_formula(e, sqrt=lambda x: seen.append(x) or sympy.sqrt(x))
-    assert seen == [1 - 2 * e]
-    seen.clear()
-    lower_bound_five_formula(e, sqrt=lambda x: seen.append(x) or sympy.sqrt(x))
-    assert seen == [5]
+    lower_bound_one_formula(e, sqrt=root)
+    lower_bound_five_formula(e, sqrt=root)
+    assert seen == [1 - 2 * e, 5]
 
 
 def test_twin_the_bound_is_not_half_the_error_less() -> None:
@@ -127,6 +135,25 @@ def test_twin_the_bound_is_not_half_the_error_less() -> None:
         "b e",
         lambda b, e: [*unit(b), 2 * b <= 1, e >= 0, e <= 2 * b * (1 - b), 2 * e < 1],
     )
+
+
+def test_ties_are_taken_in_expectation() -> None:
+    """The error of a vote of k = 1, 3, 5 is its mean over all ways to choose the tied rows, for every number of closer
+    and up to five tied rows of either label: each choice as likely, counted one by one."""
+    for k, label in product((1, 3, 5), (0, 1)):
+        for closer in range(k):
+            for closer_yes, tied in product(range(closer + 1), range(k - closer, 6)):
+                for tied_yes in range(tied + 1):
+                    rows = [1] * tied_yes + [0] * (tied - tied_yes)
+                    votes = [2 * (closer_yes + sum(chosen)) > k for chosen in combinations(rows, k - closer)]
+                    wrong = sum(vote != bool(label) for vote in votes)
+                    found = tie_error_formula(closer, closer_yes, tied, tied_yes, k=k, label=label)
+                    assert found == Fraction(wrong, len(votes))
+
+
+def test_twin_ties_are_not_broken_by_the_first_rows() -> None:
+    """One closer row that says no, two tied of each label, three votes: not the answer of any one choice."""
+    assert tie_error_formula(1, 0, 4, 2, k=3, label=0) == Fraction(1, 6)
 
 
 # --- five neighbours ------------------------------------------------------------------------------------------------

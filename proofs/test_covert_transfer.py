@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import identical, normal_logs
-from kit.reals import prove, refute
 
 from exactworlds.engine.enumerate import bayes_error, prior
 from exactworlds.golden.identification import (
@@ -25,13 +23,15 @@ from exactworlds.golden.identification import (
 from exactworlds.metrics._ordering import total
 from exactworlds.metrics.divergences import entropy_formula
 from exactworlds.metrics.means import weighted_mean_formula
+from proofs.kit.algebra import identical, normal_logs
+from proofs.kit.reals import prove, refute
 
 HALF = Fraction(1, 2)
 
 
-def model(n: Any, sizes: Any) -> dict[tuple[str, str], tuple[Any, Any]]:
+def model(n: Any, sizes: Any) -> dict[tuple[str, ...], tuple[Any, Any]]:
     """Each range with a match and without: mass and posterior of "encoded", by the definition of the model."""
-    found = {}
+    found: dict[tuple[str, ...], tuple[Any, Any]] = {}
     for index, m in enumerate(sizes):
         for seen, encoded, plain in (("match", 1, m / n), ("no match", 0, 1 - m / n)):
             masses = [m / n * encoded / 2, m / n * plain / 2]
@@ -66,15 +66,15 @@ def test_twins_of_the_closed_forms() -> None:
     """Not m/(n + m), not ½ of it, and the Bayes error is not that of equal ranges."""
     refute(lambda n, m: covert_match_formula(n, m[0])[1] == m[0] / (n + m[0]), "n m[2]", blocks)
     refute(lambda n, m: covert_match_formula(n, m[0])[0] == m[0] / n / 2, "n m[2]", blocks)
-    witness = refute(lambda n, m: covert_error_formula(n, m) == covert_error_formula(n, [n / 2, n / 2]), "n m[2]", blocks)
+    witness = refute(
+        lambda n, m: covert_error_formula(n, m) == covert_error_formula(n, [n / 2, n / 2]), "n m[2]", blocks
+    )
     assert witness["m"][0] != witness["m"][1]
 
 
 def test_joining_ranges_raises_the_error() -> None:
     """A coarser view of the tag errs more, strictly: the square of a sum is more than the sum of the squares."""
-    prove(
-        lambda n, m: covert_error_formula(n, [m[0] + m[1], m[2]]) > covert_error_formula(n, m), "n m[3]", blocks
-    )
+    prove(lambda n, m: covert_error_formula(n, [m[0] + m[1], m[2]]) > covert_error_formula(n, m), "n m[3]", blocks)
 
 
 def test_twin_joining_ranges_never_lowers_the_error() -> None:

@@ -1,7 +1,7 @@
 """The Brier score by equal reports: reliability − resolution + uncertainty, and the terms below it (C.decomposition).
 
-Groups are runs of the same symbols, so that the code groups rows as it does numbers; every way of grouping three rows is
-run. Over bins of unequal reports the three terms do not add up: that is the refuted twin.
+Groups are runs of the same symbols, so that the code groups rows as it does numbers; every way of grouping three rows
+is run. Over bins of unequal reports the three terms do not add up: that is the refuted twin.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import NotIdentical, identical
 
 from exactworlds.metrics.decomposition import binned_brier_decomposition, brier_decomposition_formula
 from exactworlds.metrics.scores import brier_score_formula
+from proofs.kit.algebra import NotIdentical, identical
 
 GROUPINGS = [(0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0)]
 

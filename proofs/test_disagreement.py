@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from kit.algebra import never_negative, orderings
-from kit.reals import prove, refute, unit
-
 from exactworlds.metrics._ordering import larger, smaller, total
 from exactworlds.metrics.coherence import (
     complement_formula,
@@ -15,6 +12,8 @@ from exactworlds.metrics.coherence import (
     disagreement_share_formula,
     mean_pair_error_formula,
 )
+from proofs.kit.algebra import never_negative, orderings
+from proofs.kit.reals import prove, refute, unit
 
 HALF = Fraction(1, 2)
 
@@ -37,7 +36,7 @@ def test_half_the_disagreement_bounds_the_mean_error() -> None:
     def statement(p: Any, r: Any, q: Any) -> list[Any]:
         error, gap = mean_pair_error_formula(p, r, q), difference_formula(p, r) / 2
         low, high = smaller(p, r), larger(p, r)
-        if low <= q and q <= high:
+        if low <= q <= high:
             return [error == gap]
         return [error > gap, error + error == difference_formula(p + r, q + q)]
 
@@ -45,7 +44,7 @@ def test_half_the_disagreement_bounds_the_mean_error() -> None:
 
 
 def test_the_bound_in_every_order_of_the_three() -> None:
-    """The same by algebra: in each of the six orders of p, p′ and q the slack has coefficients that are not negative."""
+    """The same by algebra: in each of the six orders of p, p′ and q no coefficient of the slack is negative."""
     for p, r, q in orderings(3):
         never_negative(mean_pair_error_formula(p, r, q) - difference_formula(p, r) / 2)
 

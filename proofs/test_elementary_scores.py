@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import difference_at, identical
-from kit.reals import costs, law, prove, refute, unit
 
 from exactworlds.metrics._ordering import larger, smaller, total
 from exactworlds.metrics.curves import agreement_acts_from_formula, murphy_oracle_formula
@@ -25,6 +23,8 @@ from exactworlds.metrics.policies import (
     single_loss_formula,
 )
 from exactworlds.metrics.scores import brier_score_binary_formula, brier_score_formula, elementary_score_formula
+from proofs.kit.algebra import difference_at, identical
+from proofs.kit.reals import costs, law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 Q, THETA, COST = sympy.symbols("q theta c", real=True)
@@ -211,10 +211,7 @@ def test_twin_three_classes_have_no_such_identity() -> None:
     one = [Fraction(2, 5), Fraction(3, 10), Fraction(3, 10)]
     other = [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
     prove(
-        lambda q, c: [
-            decision_loss_formula(action_formula(report, c), q, c) == c
-            for report in (one, other)
-        ],
+        lambda q, c: [decision_loss_formula(action_formula(report, c), q, c) == c for report in (one, other)],
         "q[3] c",
         lambda q, c: [*law(q), *costs(c)],
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from kit.reals import prove, refute, unit
-
 from exactworlds.metrics._ordering import absolute
 from exactworlds.metrics.coherence import frechet_formula
+from proofs.kit.reals import prove, refute, unit
 
 
 def cells(a: Any, b: Any, x: Any) -> bool:
@@ -18,7 +17,11 @@ def cells(a: Any, b: Any, x: Any) -> bool:
 
 def test_the_residual_is_zero_exactly_for_joint_laws() -> None:
     """A law of two events has residual 0, and three values with residual 0 are those of a law: both directions."""
-    prove(lambda a, b, x: (frechet_formula(a, b, x) == 0) if cells(a, b, x) else frechet_formula(a, b, x) > 0, "a b x", unit)
+    prove(
+        lambda a, b, x: (frechet_formula(a, b, x) == 0) if cells(a, b, x) else frechet_formula(a, b, x) > 0,
+        "a b x",
+        unit,
+    )
 
 
 def test_the_residual_is_the_distance_to_the_nearest_joint_law() -> None:

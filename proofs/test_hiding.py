@@ -15,18 +15,18 @@ from typing import Any
 import pytest
 import sympy
 from attrs import evolve
-from kit.algebra import normal_logs
-from kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose_all
-from kit.reals import law, prove, refute, unit
-from metric_strategies import distributions
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exactworlds.engine.enumerate import bayes_error, pattern_tables, prior, residual_law
 from exactworlds.metrics._ordering import smaller, total
 from exactworlds.metrics.divergences import entropy_formula, kl_formula
 from exactworlds.metrics.means import weighted_mean_formula
 from exactworlds.spec.load import parse_world
-from hypothesis import given
-from hypothesis import strategies as st
+from metric_strategies import distributions
+from proofs.kit.algebra import normal_logs
+from proofs.kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose_all
+from proofs.kit.reals import law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 WORLD = parse_world(
@@ -71,7 +71,10 @@ def with_numbers(a: Any, b: Any, c: Any, r: Any) -> Any:
     keys = list(second.rows)
     return evolve(
         WORLD,
-        attributes=(evolve(first, rows={(): row(a)}), evolve(second, rows=dict(zip(keys, map(row, (b, c)), strict=True)))),
+        attributes=(
+            evolve(first, rows={(): row(a)}),
+            evolve(second, rows=dict(zip(keys, map(row, (b, c)), strict=True))),
+        ),
         residual=evolve(WORLD.residual, probabilities=row(r)),
     )
 
@@ -101,7 +104,10 @@ def test_the_posterior_is_the_ratio_of_masses() -> None:
 
     def statement(a: Any, b: Any, c: Any, r: Any, s: Any) -> list[Any]:
         tables = pattern_tables(with_numbers(a, b, c, r), s)
-        seen = {"low": lambda f, u: (str(f), "u" if u else "v"), "high": lambda f, u: (str(f),)}
+        seen: dict[str, Callable[[int, int], tuple[str, ...]]] = {
+            "low": lambda f, u: (str(f), "u" if u else "v"),
+            "high": lambda f, u: (str(f),),
+        }
         goals: list[Any] = []
         for setting, view in seen.items():
             for pattern, (mass, posterior) in tables[setting].items():
@@ -116,7 +122,7 @@ def test_the_posterior_is_the_ratio_of_masses() -> None:
 
 def test_twin_the_posterior_is_not_the_mass_of_positive_states() -> None:
     def statement(a: Any, b: Any, c: Any, r: Any, s: Any) -> Any:
-        mass, posterior = pattern_tables(with_numbers(a, b, c, r), s)["high"][("0",)]
+        _, posterior = pattern_tables(with_numbers(a, b, c, r), s)["high"][("0",)]
         return posterior == total(p for f, u, n, p in states(a, b, c, r, s) if f == 0 and is_positive(f, u, n))
 
     refute(statement, OVER, laws)
@@ -241,7 +247,8 @@ def test_hiding_raises_the_entropy_by_intervals(one: Any, other: Any, tenths: in
 def test_twin_entropy_is_not_linear() -> None:
     third = Fraction(1, 3)
     mean, one, other = (
-        entropy_formula(enclose_all(x), log=INTERVALS.log) for x in ([HALF, HALF], [third, 1 - third], [1 - third, third])
+        entropy_formula(enclose_all(x), log=INTERVALS.log)
+        for x in ([HALF, HALF], [third, 1 - third], [1 - third, third])
     )
     assert certainly_positive(mean - (one + other) / 2)
 

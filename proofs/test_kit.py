@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import NotIdentical, difference_at, identical, never_negative, orderings, tangent
-from kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose
-from kit.reals import _check_cover as check
-from kit.reals import NotProved, NotRefuted, Symbol, explore, prove, reachable, refute, unit, unreachable
-from metric_strategies import costs, probabilities
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exactworlds.metrics._ordering import absolute, larger
 from exactworlds.metrics.policies import mean_minus_random_formula
-from hypothesis import given
-from hypothesis import strategies as st
+from metric_strategies import costs, probabilities
+from proofs.kit.algebra import NotIdentical, difference_at, identical, never_negative, orderings, tangent
+from proofs.kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose
+from proofs.kit.reals import NotProved, NotRefuted, Symbol, explore, prove, reachable, refute, unit, unreachable
+from proofs.kit.reals import _check_cover as check
 
 HALF = Fraction(1, 2)
 
@@ -107,7 +107,7 @@ def test_every_branch_is_found_and_replayed() -> None:
 
 
 def test_a_path_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kit.reals._check_cover", lambda branches: check(branches[:-1]))
+    monkeypatch.setattr("proofs.kit.reals._check_cover", lambda branches: check(branches[:-1]))
     with pytest.raises(NotProved, match="cover"):
         explore(absolute, "x")
 
@@ -120,14 +120,12 @@ def test_an_inexact_replay_is_noticed() -> None:
         explore(differs, "x")
 
 
-PATHS = explore(
-    mean_minus_random_formula, "p r q c", lambda p, r, q, c: [*unit(p, r, q), c > 0, c < HALF]
-)
+PATHS = explore(mean_minus_random_formula, "p r q c", lambda p, r, q, c: [*unit(p, r, q), c > 0, c < HALF])
 
 
 @given(costs().flatmap(lambda c: st.tuples(*[probabilities(c)] * 3, st.just(c))))
 def test_the_paths_agree_with_the_code_on_numbers(root: tuple[Fraction, ...]) -> None:
-    """Exactly one path of a formula with a dozen of them takes given numbers, and it gives the number that they give."""
+    """Exactly one path of a formula with a dozen of them takes given numbers, and it gives their result."""
     import z3  # noqa: PLC0415
 
     places = [(z3.Real(name), z3.Q(x.numerator, x.denominator)) for name, x in zip("prqc", root, strict=True)]

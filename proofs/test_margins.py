@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from kit.reals import costs, law, prove, refute
 
 from exactworlds.metrics.decisions import DEFER, action_formula
 from exactworlds.metrics.divergences import total_variation_formula
 from exactworlds.metrics.regrets import margin_formula
+from proofs.kit.reals import costs, law, prove, refute
 
 
 def two_reports(p: Any, r: Any, c: Any) -> list[Any]:

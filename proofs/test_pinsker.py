@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import NotIdentical, identical, never_negative, normal_logs, tangent
-from kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose, enclose_all
-from kit.reals import law, prove, refute, unit
-from metric_strategies import pairs_of_distributions
+from hypothesis import given
 
 from exactworlds.metrics.divergences import (
     accuracy_gap_bound_from_tv_formula,
@@ -25,7 +22,10 @@ from exactworlds.metrics.divergences import (
     total_variation_binary_formula,
     total_variation_formula,
 )
-from hypothesis import given
+from metric_strategies import pairs_of_distributions
+from proofs.kit.algebra import NotIdentical, identical, never_negative, normal_logs, tangent
+from proofs.kit.enclosures import INTERVALS, certainly_negative, certainly_positive, enclose, enclose_all
+from proofs.kit.reals import law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 P, Q, NO, NOT_Q = sympy.symbols("p q s t", positive=True)
@@ -67,7 +67,7 @@ def test_merging_two_classes_lowers_the_divergence() -> None:
     merged = kl_formula((p1 + p2, p3), (q1 + q2, q3), log=sympy.log)
     lost = (apart - merged).subs(q2, both - q1)
     tangent(lost, q1, both * p1 / (p1 + p2), 1 / q1 + 1 / (both - q1))
-    never_negative((1 / q1 + 1 / q2))
+    never_negative(1 / q1 + 1 / q2)
 
 
 def test_merging_by_sign_keeps_the_total_variation() -> None:

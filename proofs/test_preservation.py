@@ -5,9 +5,9 @@ Let T = ρ(x, u), u independent of the state z given x, and x = π(T). For a mem
     P(y, T = t) = P(y, x)·k,   P(T = t) = P(x)·k,   k = P(ρ(x, u) = t | x),
 
 because ρ sees nothing of z but x; so k cancels in P(y | T = t). That is the whole argument, for any finite space. Here
-it is run for every rendering of small spaces: visible x, hidden h, label y, draw u; the joint law and the law of u given
-x are symbols, and posteriors are the package's weighted means of the label. That a template has the two properties is
-certified for each world by `memo.certify`, where tests compute P(y | memo) of whole small worlds.
+it is run for every rendering of small spaces: visible x, hidden h, label y, draw u; the joint law and the law of u
+given x are symbols, and posteriors are the package's weighted means of the label. That a template has the two
+properties is certified for each world by `memo.certify`, where tests compute P(y | memo) of whole small worlds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.reals import prove, refute
 
 from exactworlds.metrics.means import weighted_mean_formula
+from proofs.kit.reals import prove, refute
 
 Point = tuple[int, int, int]
 Rendering = dict[tuple[int, int], tuple[int, int]]
@@ -81,9 +81,9 @@ def test_the_one_line_of_the_argument() -> None:
 
 def test_twin_the_factor_must_not_depend_on_the_label() -> None:
     refute(
-        lambda a, b, k, l: posterior([(1, a * k), (0, b * l)]) == posterior([(1, a), (0, b)]),
-        "a b k l",
-        lambda a, b, k, l: [a > 0, b > 0, k > 0, l > 0],
+        lambda a, b, k, m: posterior([(1, a * k), (0, b * m)]) == posterior([(1, a), (0, b)]),
+        "a b k m",
+        lambda a, b, k, m: [a > 0, b > 0, k > 0, m > 0],
     )
 
 
@@ -102,6 +102,6 @@ def test_twin_a_draw_that_leaks(what: int, joint: dict[Point, Fraction]) -> None
 
 def test_twin_a_memo_that_cannot_be_read_back() -> None:
     """One memo for both patterns says less than x."""
-    blind: Rendering = {place: (0, 0) for place in PLAIN}
+    blind: Rendering = dict.fromkeys(PLAIN, (0, 0))
     found = given_memo(VISIBLE_MATTERS, lambda u, point: Fraction(1, 2), 2, blind)
     assert found[0, 0] != given_view(VISIBLE_MATTERS, 0)

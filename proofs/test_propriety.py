@@ -13,12 +13,8 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import difference_at, identical, normal_logs, tangent
-from kit.enclosures import INTERVALS, certainly_positive, enclose_all
-from kit.reals import law, prove, refute, unit
-from metric_strategies import pairs_of_distributions
+from hypothesis import given
 
-from exactworlds.metrics._ordering import total
 from exactworlds.metrics.divergences import entropy_formula, kl_formula, total_variation_binary_formula
 from exactworlds.metrics.scores import (
     brier_score_binary_formula,
@@ -27,7 +23,10 @@ from exactworlds.metrics.scores import (
     realised_brier_score_binary_formula,
     realised_brier_score_formula,
 )
-from hypothesis import given
+from metric_strategies import pairs_of_distributions
+from proofs.kit.algebra import difference_at, identical, normal_logs, tangent
+from proofs.kit.enclosures import INTERVALS, certainly_positive, enclose_all
+from proofs.kit.reals import law, prove, refute, unit
 
 CLASSES = (2, 3, 4)
 
@@ -84,12 +83,12 @@ def test_the_brier_score_is_strictly_proper_and_in_its_range(classes: int) -> No
     def in_range(p: Any, q: Any) -> list[Any]:
         return [brier_score_formula(p, q) >= 0, brier_score_formula(p, q) <= 2]
 
-    prove(statement, f"p[{classes}] q[{classes}]", lambda p, q: law(p, q))
-    prove(in_range, f"p[{classes}] q[{classes}]", lambda p, q: law(p, q))
+    prove(statement, f"p[{classes}] q[{classes}]", law)
+    prove(in_range, f"p[{classes}] q[{classes}]", law)
 
 
 def test_twin_the_range_is_not_smaller() -> None:
-    witness = refute(lambda p, q: brier_score_formula(p, q) < 2, "p[3] q[3]", lambda p, q: law(p, q))
+    witness = refute(lambda p, q: brier_score_formula(p, q) < 2, "p[3] q[3]", law)
     assert sorted(witness["p"]) == sorted(witness["q"]) == [0, 0, 1]
 
 
@@ -172,7 +171,7 @@ def test_what_is_impossible_costs_infinitely_much_and_nothing_else_does() -> Non
         found = [kl_formula(p, q, log=lambda x: 0 * x), log_loss_formula(p, q, log=lambda x: 0 * x)]
         return all(isinstance(x, float) == hit for x in found)
 
-    prove(bounded, "p[3] q[3]", lambda p, q: law(p, q))
+    prove(bounded, "p[3] q[3]", law)
     assert kl_formula((0, 1), (Fraction(1, 2), Fraction(1, 2)), log=math.log) == math.inf
 
 

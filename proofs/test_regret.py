@@ -19,12 +19,12 @@ from itertools import chain, combinations
 from typing import Any
 
 import pytest
-from kit.reals import costs, law, prove, refute, unit
 
 from exactworlds.metrics._ordering import total
 from exactworlds.metrics.decisions import DEFER, action_formula, decision_loss_formula
 from exactworlds.metrics.divergences import total_variation_binary_formula, total_variation_formula
 from exactworlds.metrics.regrets import margin_formula, regret_bound_formula, regret_formula
+from proofs.kit.reals import costs, law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 CLASSES = (2, 3, 4)
@@ -58,48 +58,48 @@ def test_total_variation_is_the_largest_difference_on_any_event(classes: int) ->
             found == total(gap for gap in gaps if gap >= 0),
         ]
 
-    assert prove(statement, f"p[{classes}] q[{classes}]", lambda p, q: law(p, q)) >= 2**classes - 2
+    assert prove(statement, f"p[{classes}] q[{classes}]", law) >= 2**classes - 2
 
 
 def test_the_binary_distance_is_that_of_two_classes() -> None:
     prove(
-        lambda p, q: total_variation_binary_formula(p, q) == total_variation_formula((1 - p, p), (1 - q, q)), "p q", unit
+        lambda p, q: total_variation_binary_formula(p, q) == total_variation_formula((1 - p, p), (1 - q, q)),
+        "p q",
+        unit,
     )
 
 
 def test_twin_total_variation_is_not_the_largest_difference_on_a_class() -> None:
     def statement(p: Any, q: Any) -> Any:
         found = total_variation_formula(p, q)
-        return any(found == abs_gap for a, b in zip(p, q, strict=True) for abs_gap in [total_variation_binary_formula(a, b)])
+        return any(
+            found == abs_gap for a, b in zip(p, q, strict=True) for abs_gap in [total_variation_binary_formula(a, b)]
+        )
 
-    refute(statement, "p[4] q[4]", lambda p, q: law(p, q))
+    refute(statement, "p[4] q[4]", law)
 
 
 def test_merging_classes_never_raises_the_total_variation() -> None:
     """One merge, three classes into two; any merge is several of these."""
     prove(
-        lambda p, q: (
-            total_variation_formula((p[0] + p[1], p[2]), (q[0] + q[1], q[2])) <= total_variation_formula(p, q)
-        ),
+        lambda p, q: total_variation_formula((p[0] + p[1], p[2]), (q[0] + q[1], q[2])) <= total_variation_formula(p, q),
         "p[3] q[3]",
-        lambda p, q: law(p, q),
+        law,
     )
 
 
 def test_twin_merging_classes_may_lower_the_total_variation() -> None:
     refute(
-        lambda p, q: (
-            total_variation_formula((p[0] + p[1], p[2]), (q[0] + q[1], q[2])) >= total_variation_formula(p, q)
-        ),
+        lambda p, q: total_variation_formula((p[0] + p[1], p[2]), (q[0] + q[1], q[2])) >= total_variation_formula(p, q),
         "p[3] q[3]",
-        lambda p, q: law(p, q),
+        law,
     )
 
 
 # --- the whole code -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("classes", (2, 3))
+@pytest.mark.parametrize("classes", [2, 3])
 def test_regret_is_at_least_zero_and_within_its_bound(classes: int) -> None:
     """0 ≤ regret ≤ 2 TV, and ≤ TV/(1 − c) for c ≤ ½, with the package's total variation."""
 
@@ -139,7 +139,7 @@ def test_the_sharper_bounds(classes: int) -> None:
         chosen, best = action_formula(p, c), action_formula(q, c)
         if chosen == best:
             return regret == 0
-        if chosen == DEFER or best == DEFER:
+        if DEFER in (chosen, best):
             return regret <= t - margin_formula(p, c)
         return [p[chosen] >= p[best], regret <= 2 * t - (p[chosen] - p[best])]
 
@@ -167,8 +167,10 @@ def test_twins_of_the_sharper_bounds() -> None:
 def test_the_bound_is_attained_at_every_cost() -> None:
     """For c ≤ ½ the report (1 − c, c) and the target (0, 1) attain TV/(1 − c); for c > ½, 2 TV is attained near ½."""
     prove(
-        lambda c: regret_formula((1 - c, c), (0 * c, 1 + 0 * c), c)
-        == regret_bound_formula(total_variation_formula((1 - c, c), (0 * c, 1 + 0 * c)), c),
+        lambda c: (
+            regret_formula((1 - c, c), (0 * c, 1 + 0 * c), c)
+            == regret_bound_formula(total_variation_formula((1 - c, c), (0 * c, 1 + 0 * c)), c)
+        ),
         "c",
         lambda c: [c > 0, c <= HALF],
     )

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from kit.reals import law, prove, refute, unit
 
 from exactworlds.metrics._ordering import total
 from exactworlds.metrics.coherence import (
@@ -15,6 +14,7 @@ from exactworlds.metrics.coherence import (
     difference_formula,
     product_formula,
 )
+from proofs.kit.reals import law, prove, refute, unit
 
 
 def is_distance(residual: Any, left: Any, right: Any) -> Any:

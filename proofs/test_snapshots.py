@@ -1,9 +1,9 @@
 """W₁ between laws on one support, the triangle of snapshot errors, and how far k labels are from the posterior.
 
 Claims F.triangle and F.snapshots. The distance is ∫|F − G|; at each point the triangle inequality of absolute values
-holds, gaps are positive, and sums over points and bins keep it: so it holds for every finite support and every weighted
-mean over bins. δ_k: in one bin the law of k labels and the posterior are mixtures, W₁ of mixtures is at most the mixture
-of the W₁, and W₁ from the law of S/k to the point p is E|S/k − p| ≤ √Var(S/k) = √(p(1 − p)/k) ≤ 1/(2√k).
+holds, gaps are positive, and sums over points and bins keep it: so it holds for every finite support and every
+weighted mean over bins. δ_k: in one bin the law of k labels and the posterior are mixtures, W₁ of mixtures is at most
+the mixture of the W₁, and W₁ from the law of S/k to the point p is E|S/k − p| ≤ √Var(S/k) = √(p(1 − p)/k) ≤ 1/(2√k).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 import sympy
-from kit.algebra import difference_at, identical
-from kit.reals import law, prove, refute, unit
 
 from exactworlds.metrics._ordering import absolute, total
 from exactworlds.metrics.snapshots import binomial_formula, snapshot_errors, wasserstein1, wasserstein1_formula
+from proofs.kit.algebra import difference_at, identical
+from proofs.kit.reals import law, prove, refute, unit
 
 HALF = Fraction(1, 2)
 
@@ -42,7 +42,7 @@ def test_the_triangle_inequality(points: int) -> None:
     prove(
         lambda f, t, m: statement(f, t, m, even),
         f"f[{points}] t[{points}] m[{points}]",
-        lambda f, t, m: law(f, t, m),
+        law,
     )
 
 
@@ -81,7 +81,8 @@ def test_all_posteriors_a_half_with_two_labels() -> None:
     found = snapshot_errors(
         weight=[1], posterior=["1/2"], report=["1/2"], k=2, calibration_report=["1/2"], fit="reports"
     )
-    assert (found.snapshot_error, found.higher_order_error, found.delta) == (0, Fraction(1, 4), Fraction(1, 4))
+    quarter = Fraction(1, 4)
+    assert [found.snapshot_error, found.higher_order_error, found.delta] == [0, quarter, quarter]
     assert found.higher_order_error != found.snapshot_error + 2 * found.delta
 
 
@@ -169,9 +170,7 @@ def test_the_label_gap_of_one_posterior(labels: int) -> None:
     """The same on the package's own binomial: 4k·(E|S/k − p|)² ≤ 1, attained at k = 1, p = ½."""
 
     def statement(p: Any) -> Any:
-        mean = total(
-            mass * absolute(Fraction(j, labels) - p) for j, mass in enumerate(binomial_formula(labels, p))
-        )
+        mean = total(mass * absolute(Fraction(j, labels) - p) for j, mass in enumerate(binomial_formula(labels, p)))
         return 4 * labels * mean * mean <= 1
 
     prove(statement, "p", unit)

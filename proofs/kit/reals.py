@@ -14,6 +14,7 @@ is false and runs the statement on these Fractions, so that a witness never rest
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,8 @@ class Symbol:
         return Truth(self.term >= _term(other))
 
     def __eq__(self, other: object) -> Truth:  # type: ignore[override]
+        if isinstance(other, float) and math.isinf(other):  # a real number is no infinity
+            return Truth(z3.BoolVal(False))
         return Truth(self.term == _term(other))
 
     def __ne__(self, other: object) -> Truth:  # type: ignore[override]
@@ -322,7 +325,8 @@ def _goals(result: Any) -> list[Any]:
         return [result.term]
     if isinstance(result, bool):
         return [z3.BoolVal(result)]
-    assert isinstance(result, list | tuple) and result, f"a statement returned {result!r}"
+    if not isinstance(result, list | tuple) or not result:
+        raise TypeError(f"a statement returned {result!r}, expected comparisons")
     return [goal for entry in result for goal in _goals(entry)]
 
 
