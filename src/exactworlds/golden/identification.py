@@ -39,12 +39,20 @@ Partition = tuple[int, ...]
 
 
 def covert_error_formula(letters: Real, sizes: Iterable[Real]) -> Real:
-    """Σ (m/n)·m/(2n)."""
+    """Σ (m/n)·m/(2n).
+
+    Proof: proofs/test_covert_transfer.py::test_the_closed_forms_for_any_ranges
+    Proof: proofs/test_covert_transfer.py::test_joining_ranges_raises_the_error
+    """
     return total(size / letters * (size / (2 * letters)) for size in sizes)
 
 
 def covert_match_formula(letters: Real, size: Real) -> tuple[Real, Real]:
-    """P(tag in the range, match) = (m/n)(1 + m/n)/2, and P(encoded | match) = n/(n + m)."""
+    """P(tag in the range, match) = (m/n)(1 + m/n)/2, and P(encoded | match) = n/(n + m).
+
+    Proof: proofs/test_covert_transfer.py::test_the_closed_forms_for_any_ranges
+    Proof: proofs/test_covert_transfer.py::test_the_entropy_of_a_range_in_closed_form
+    """
     return size / letters * (1 + size / letters) / 2, letters / (letters + size)
 
 
@@ -52,6 +60,8 @@ def covert_bayes_error(letters: int, sizes: Partition) -> Fraction:
     """The Bayes error when the tag is known up to ranges of these sizes.
 
     Claim: A.covert
+
+    Proof: proofs/test_covert_transfer.py::test_counting_every_case
 
     >>> covert_bayes_error(26, (8, 8, 8, 2))
     Fraction(49, 338)
