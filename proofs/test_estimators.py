@@ -6,6 +6,7 @@ enough: each formula is a sum over rows or pairs, and more rows repeat the same 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -98,6 +99,17 @@ def test_a_percentile_is_linear_between_neighbours(part: int, of: int) -> None:
 
     prove(statement, "a b")
     prove(between, "x[5]", lambda x: [x[k] <= x[k + 1] for k in range(4)])
+
+
+def test_a_percentile_beside_an_infinity_is_the_outer_neighbour() -> None:
+    """Between −∞ and a number, or a number and +∞, an upper end is the higher and a lower end the lower of the two."""
+    below: list[Any] = [-math.inf, *map(Fraction, range(4))]
+    above: list[Any] = [*map(Fraction, range(4)), math.inf]
+    assert percentile_formula(below, part=1, of=8, upper=False) == -math.inf
+    assert percentile_formula(below, part=1, of=8, upper=True) == 0
+    assert percentile_formula(above, part=7, of=8, upper=False) == 3
+    assert percentile_formula(above, part=7, of=8, upper=True) == math.inf
+    assert percentile_formula(above, part=1, of=2, upper=True) == 2
 
 
 def test_twin_a_percentile_is_not_the_lower_neighbour() -> None:

@@ -122,6 +122,15 @@ def test_a_proved_claim_has_a_twin_and_its_proofs_are_cited(claim: str) -> None:
     assert not any(proof.partition("::")[2].startswith("test_twin") for proof in entry.proved_by)
 
 
+def test_the_table_of_proofs_lists_every_claim_and_only_what_exists() -> None:
+    text = (ROOT / "proofs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| `(test_\w+\.py)::(\w+)`[^|]* \| `(\w+)`", text, re.MULTILINE)
+    for claim, file, proof, twin in rows:
+        assert f"proofs/{file}::{proof}" in CLAIMS[claim].proved_by
+        assert twin in {name.partition("::")[2] for name in CLAIMS[claim].twins}
+    assert {claim for claim, *_ in rows} == {claim for claim in CLAIMS if CLAIMS[claim].proved_by}
+
+
 def test_printed_cells_cite_claims_that_exist() -> None:
     cited = {group.claim for group in load_published().group}
     assert cited <= set(CLAIMS)
