@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sympy
+import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,8 +127,6 @@ PATHS = explore(mean_minus_random_formula, "p r q c", lambda p, r, q, c: [*unit(
 @given(costs().flatmap(lambda c: st.tuples(*[probabilities(c)] * 3, st.just(c))))
 def test_the_paths_agree_with_the_code_on_numbers(root: tuple[Fraction, ...]) -> None:
     """Exactly one path of a formula with a dozen of them takes given numbers, and it gives their result."""
-    import z3  # noqa: PLC0415
-
     places = [(z3.Real(name), z3.Q(x.numerator, x.denominator)) for name, x in zip("prqc", root, strict=True)]
     taken = [
         path

@@ -105,6 +105,12 @@ def test_docstrings_cite_proofs_that_exist() -> None:
         assert function in functions_in(ROOT / file), proof
 
 
+def test_every_bare_formula_cites_a_proof() -> None:
+    formulas = {name for name, _ in DOCSTRINGS if name.endswith("_formula")}
+    assert len(formulas) >= 60
+    assert formulas == {name for _, name in CITED_PROOFS if name.endswith("_formula")}
+
+
 @pytest.mark.parametrize("proof", sorted({proof for proof, name in CITED_PROOFS if name.endswith("_formula")}))
 def test_a_proof_that_a_formula_cites_calls_it(proof: str) -> None:
     file = ROOT / proof.partition("::")[0]
