@@ -23,6 +23,7 @@ from exactworlds.spec.published import load_published
 ROOT = Path(__file__).parent.parent
 CLAIMS = load_claims().claim
 CLAIM_LINE = re.compile(r"Claim: (.+?)(?:\n\s*\n|\Z)", re.DOTALL)
+PROOF_LINE = re.compile(r"^\s*Proof: (.+)$", re.MULTILINE)
 CLAIM_ID = re.compile(r"(?<![\w.])(?:[A-F]|conventions)\.[a-z][a-z0-9-]*")
 
 
@@ -39,8 +40,8 @@ def functions_in(file: Path) -> set[str]:
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def documented() -> Iterator[tuple[str, str]]:
-    """Every claim id in a docstring of the package, with the name of what it documents."""
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Every docstring of the package, after the name of what it documents."""
     for info in pkgutil.walk_packages(exactworlds.__path__, "exactworlds."):
         if info.name.endswith("__main__"):
             continue
@@ -52,12 +53,19 @@ def documented() -> Iterator[tuple[str, str]]:
             if inspect.isclass(thing):
                 members |= {f".{key}": value for key, value in vars(thing).items() if callable(value)}
             for suffix, member in members.items():
-                for line in CLAIM_LINE.findall(getattr(member, "__doc__", None) or ""):
-                    for claim in CLAIM_ID.findall(line):
-                        yield claim, f"{info.name}:{name}{suffix}"
+                yield f"{info.name}:{name}{suffix}", getattr(member, "__doc__", None) or ""
 
 
-DOCUMENTED = sorted(set(documented()))
+DOCSTRINGS = list(docstrings())
+DOCUMENTED = sorted(
+    {
+        (claim, name)
+        for name, text in DOCSTRINGS
+        for line in CLAIM_LINE.findall(text)
+        for claim in CLAIM_ID.findall(line)
+    }
+)
+CITED_PROOFS = sorted({(proof, name) for name, text in DOCSTRINGS for proof in PROOF_LINE.findall(text)})
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -65,7 +73,7 @@ def test_every_name_resolves(claim: str) -> None:
     entry = CLAIMS[claim]
     for name in entry.implemented_by:
         assert resolve(name) is not None
-    for name in (*entry.tested_by, *entry.proved_by):
+    for name in (*entry.tested_by, *entry.proved_by, *entry.twins):
         file, _, function = name.partition("::")
         assert function.partition("[")[0] in functions_in(ROOT / file), name
     pinned = {cell.quantity for file in golden_folder().rglob("*.json") for cell in read_golden(file).cells}
@@ -88,6 +96,45 @@ def test_docstrings_cite_claims_that_exist() -> None:
 def test_what_implements_a_claim_cites_it(claim: str) -> None:
     citing = {name for cited, name in DOCUMENTED if cited == claim}
     assert set(CLAIMS[claim].implemented_by) <= citing
+
+
+def test_docstrings_cite_proofs_that_exist() -> None:
+    assert len(CITED_PROOFS) >= 50
+    for proof, _ in CITED_PROOFS:
+        file, _, function = proof.partition("::")
+        assert function in functions_in(ROOT / file), proof
+
+
+def test_every_bare_formula_cites_a_proof() -> None:
+    formulas = {name for name, _ in DOCSTRINGS if name.endswith("_formula")}
+    assert len(formulas) >= 60
+    assert formulas == {name for _, name in CITED_PROOFS if name.endswith("_formula")}
+
+
+@pytest.mark.parametrize("proof", sorted({proof for proof, name in CITED_PROOFS if name.endswith("_formula")}))
+def test_a_proof_that_a_formula_cites_calls_it(proof: str) -> None:
+    file = ROOT / proof.partition("::")[0]
+    called = {node.id for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)}
+    citing = {name.partition(":")[2] for cited, name in CITED_PROOFS if cited == proof}
+    assert {name for name in citing if name.endswith("_formula")} <= called
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if CLAIMS[claim].proved_by])
+def test_a_proved_claim_has_a_twin_and_its_proofs_are_cited(claim: str) -> None:
+    entry = CLAIMS[claim]
+    assert set(entry.proved_by) <= {proof for proof, _ in CITED_PROOFS}
+    assert entry.twins
+    assert all(twin.partition("::")[2].startswith("test_twin") for twin in entry.twins)
+    assert not any(proof.partition("::")[2].startswith("test_twin") for proof in entry.proved_by)
+
+
+def test_the_table_of_proofs_lists_every_claim_and_only_what_exists() -> None:
+    text = (ROOT / "proofs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| [^|]+ \| `(test_\w+\.py)::(\w+)`[^|]* \| `(\w+)`", text, re.MULTILINE)
+    for claim, file, proof, twin in rows:
+        assert f"proofs/{file}::{proof}" in CLAIMS[claim].proved_by
+        assert twin in {name.partition("::")[2] for name in CLAIMS[claim].twins}
+    assert {claim for claim, *_ in rows} == {claim for claim in CLAIMS if CLAIMS[claim].proved_by}
 
 
 def test_printed_cells_cite_claims_that_exist() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from exactworlds.spec.claims import load_claims
 from exactworlds.spec.cohorts import cohort_names
 from exactworlds.spec.library import spec_folder, world_names
 
@@ -51,6 +52,20 @@ def test_verify_covert_transfer() -> None:
     found = json.loads(run("verify", "covert-transfer", "--json").stdout)
     assert found["passes"] is True
     assert [world["world"] for world in found["worlds"]] == ["covert-transfer"]
+
+
+def test_verify_claims_prints_every_claim_with_what_stands_behind_it() -> None:
+    done = run("verify", "--claims")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    found = json.loads(run("verify", "--claims", "--json").stdout)["claims"]
+    claims = load_claims().claim
+    assert [row["id"] for row in found] == list(claims)
+    assert [row["statement"] for row in found] == [claim.statement for claim in claims.values()]
+    for row in found:
+        (line,) = [line for line in done.stdout.splitlines() if f" {row['id']} " in line]
+        counts = [str(len(row[kind])) for kind in ("proved_by", "twins", "tested_by")]
+        assert line.split()[1:6] == [row["status"], *counts, row["id"]]
 
 
 def test_verify_of_a_changed_copy_exits_1_and_names_the_cells(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from exactworlds.audit.certificates import certificate_lines, certificates_json
+from exactworlds.audit.claims import claims_json, claims_lines
 from exactworlds.audit.cohort_text import cohort_json, cohort_lines, contracts_json, contracts_lines
 from exactworlds.audit.cohorts import CohortAudit, ContractsAudit, audit_cohort, audit_contracts
 from exactworlds.audit.portrait import check_lines, portrait_json, setting_portrait, show_lines
@@ -18,6 +19,7 @@ from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import ExactworldsError, NotFound
 from exactworlds.golden.check import golden_path
 from exactworlds.memo.certify import certify
+from exactworlds.spec.claims import load_claims
 from exactworlds.spec.cohorts import cohort_names, find_cohort
 from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.library import find_world, world_names
@@ -33,11 +35,18 @@ Worlds = Annotated[
 ]
 
 
-def verify(worlds: Worlds = None, as_json: Json = False) -> None:
+def verify(
+    worlds: Worlds = None,
+    claims: Annotated[bool, typer.Option("--claims", help="Print the claims and what stands behind each.")] = False,
+    as_json: Json = False,
+) -> None:
     """Compare every printed and every pinned value with the exact one.
 
     Exit code 0 if all match, 1 if any does not, 2 if something cannot be read.
     """
+    if claims:
+        _print_claims(as_json)
+        return
     audits: list[WorldAudit] = []
     cohorts: list[CohortAudit] = []
     papers: PapersAudit | None = None if worlds else audit_papers()
@@ -90,6 +99,13 @@ def verify(worlds: Worlds = None, as_json: Json = False) -> None:
             print_lines([*papers_lines(papers), ""])
         print_lines(_verdict(audits, cohorts, contracts, papers))
     _end(failed, passes)
+
+
+def _print_claims(as_json: bool) -> None:
+    if as_json:
+        print_json(claims_json(load_claims()))
+    else:
+        print_lines(claims_lines(load_claims()))
 
 
 def _verdict(

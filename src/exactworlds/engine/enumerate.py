@@ -58,6 +58,8 @@ def prior(table: Mapping[Pattern, tuple[Fraction, Fraction]]) -> Fraction:
     """P(y = 1), the mean posterior.
 
     Claim: A.prior
+
+    Proof: proofs/test_hiding.py::test_the_prior_is_the_same_in_every_setting
     """
     return sum((mass * posterior for mass, posterior in table.values()), Fraction(0))
 
@@ -66,6 +68,10 @@ def bayes_error(table: Mapping[Pattern, tuple[Fraction, Fraction]]) -> Fraction:
     """Σ_x P(x) min(p*, 1 − p*), the error of the best decision on what is visible.
 
     Claim: A.bayes-error
+
+    Proof: proofs/test_hiding.py::test_the_bayes_error_is_the_least_of_all_decision_rules
+    Proof: proofs/test_hiding.py::test_hiding_never_lowers_the_bayes_error
+    Proof: proofs/test_hiding.py::test_the_error_is_concave_in_the_scale
     """
     return sum((mass * min(posterior, 1 - posterior) for mass, posterior in table.values()), Fraction(0))
 
@@ -76,6 +82,10 @@ def pattern_tables(
     """For each setting, every visible pattern with its mass and posterior, by visiting every state.
 
     Claim: A.posterior
+
+    Proof: proofs/test_hiding.py::test_the_posterior_is_the_ratio_of_masses
+    Proof: proofs/test_hiding.py::test_the_low_bayes_error_as_a_function_of_the_scale
+    Proof: proofs/test_hiding.py::test_hiding_in_a_world_with_symbols
     """
     law = residual_law(world, scale)
     residual = world.residual.name if world.residual else None
@@ -120,6 +130,8 @@ def residual_law(world: World, scale: Fraction) -> list[tuple[Rational, Fraction
     Without a residual there is one value, 0, and the scale must be 1. Values of probability 0 are dropped.
 
     Claim: A.residual-scale
+
+    Proof: proofs/test_hiding.py::test_the_scale_multiplies_what_is_not_zero
     """
     if world.residual is None:
         if scale != 1:

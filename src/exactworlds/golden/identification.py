@@ -11,11 +11,12 @@ here: the world itself, which runs through the general engines and is compared w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
 
 from exactworlds.engine.entropy import Interval, entropy_bits
+from exactworlds.metrics._ordering import Real, total
 from exactworlds.rational import matches_printed
 from exactworlds.spec.published import load_published
 
@@ -23,6 +24,8 @@ __all__ = [
     "ALPHABETS",
     "covert_bayes_error",
     "covert_entropy_bits",
+    "covert_error_formula",
+    "covert_match_formula",
     "fitting_partitions",
     "identification",
     "partitions",
@@ -35,15 +38,35 @@ ALPHABETS = range(24, 30)
 Partition = tuple[int, ...]
 
 
+def covert_error_formula(letters: Real, sizes: Iterable[Real]) -> Real:
+    """Σ (m/n)·m/(2n).
+
+    Proof: proofs/test_covert_transfer.py::test_the_closed_forms_for_any_ranges
+    Proof: proofs/test_covert_transfer.py::test_joining_ranges_raises_the_error
+    """
+    return total(size / letters * (size / (2 * letters)) for size in sizes)
+
+
+def covert_match_formula(letters: Real, size: Real) -> tuple[Real, Real]:
+    """P(tag in the range, match) = (m/n)(1 + m/n)/2, and P(encoded | match) = n/(n + m).
+
+    Proof: proofs/test_covert_transfer.py::test_the_closed_forms_for_any_ranges
+    Proof: proofs/test_covert_transfer.py::test_the_entropy_of_a_range_in_closed_form
+    """
+    return size / letters * (1 + size / letters) / 2, letters / (letters + size)
+
+
 def covert_bayes_error(letters: int, sizes: Partition) -> Fraction:
     """The Bayes error when the tag is known up to ranges of these sizes.
 
     Claim: A.covert
 
+    Proof: proofs/test_covert_transfer.py::test_counting_every_case
+
     >>> covert_bayes_error(26, (8, 8, 8, 2))
     Fraction(49, 338)
     """
-    return sum((Fraction(size, letters) * Fraction(size, 2 * letters) for size in sizes), Fraction(0))
+    return Fraction(covert_error_formula(Fraction(letters), map(Fraction, sizes)))
 
 
 def covert_entropy_bits(letters: int, sizes: Partition) -> Interval:
@@ -51,10 +74,7 @@ def covert_entropy_bits(letters: int, sizes: Partition) -> Interval:
 
     Claim: A.covert
     """
-    return entropy_bits(
-        (Fraction(size, letters) * (1 + Fraction(size, letters)) / 2, Fraction(letters, letters + size))
-        for size in sizes
-    )
+    return entropy_bits(covert_match_formula(Fraction(letters), Fraction(size)) for size in sizes)
 
 
 def partitions(total: int, largest: int | None = None) -> Iterator[Partition]:

@@ -117,6 +117,9 @@ def posterior_given_memo(world: World, template: MemoTemplate, write: Write | No
     is handed the whole state, so that a renderer that leaks can be shown to fail.
 
     Claim: B.preservation
+
+    Proof: proofs/test_preservation.py::test_every_readable_rendering_preserves_the_posterior
+    Proof: proofs/test_preservation.py::test_the_one_line_of_the_argument
     """
     mass: dict[str, Fraction] = {}
     positive: dict[str, Fraction] = {}

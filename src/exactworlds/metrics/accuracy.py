@@ -46,7 +46,12 @@ __all__ = [
 
 
 def first_maximum_formula(report: Sequence[Real]) -> int:
-    """The index of the first maximum, by comparisons."""
+    """The index of the first maximum, by comparisons.
+
+    Claim: conventions.order.
+
+    Proof: proofs/test_controller.py::test_the_selected_class_is_the_first_of_the_largest
+    """
     best = 0
     for index in range(1, len(report)):
         if report[index] > report[best]:
@@ -111,7 +116,10 @@ def tied_maxima(report: object) -> Value:
 
 
 def expected_accuracy_formula(report: Sequence[Real], target: Sequence[Real]) -> Real:
-    """q[ŷ(p)]."""
+    """q[ŷ(p)].
+
+    Proof: proofs/test_controller.py::test_expected_accuracy_is_at_most_bayes_accuracy
+    """
     return target[first_maximum_formula(report)]
 
 
@@ -149,7 +157,10 @@ def expected_accuracy(*, report: object, target: object) -> Value:
 
 
 def expected_accuracy_binary_formula(report: Real, target: Real) -> Real:
-    """q where p > ½, else 1 − q: a report of ½ selects no."""
+    """q where p > ½, else 1 − q: a report of ½ selects no.
+
+    Proof: proofs/test_controller.py::test_the_binary_accuracy_is_the_accuracy_of_two_classes
+    """
     if 2 * report > 1:
         return target
     return 1 - target
@@ -181,7 +192,10 @@ def expected_accuracy_binary(*, report: object, target: object) -> Value:
 
 
 def bayes_accuracy_formula(target: Sequence[Real]) -> Real:
-    """max q, by comparisons."""
+    """max q, by comparisons.
+
+    Proof: proofs/test_controller.py::test_the_selected_class_is_the_first_of_the_largest
+    """
     best = target[0]
     for value in target[1:]:
         best = larger(best, value)

@@ -204,7 +204,10 @@ def _draw(stream: np.random.Philox, rows: int, roots: int) -> Array:
 
 
 def percentile_formula(ordered: Sequence[Real], *, part: int, of: int, upper: bool) -> Real:
-    """The value at position (n − 1)·part/of of a sorted sequence, linear; by an infinity the outer one."""
+    """The value at position (n − 1)·part/of of a sorted sequence, linear; by an infinity the outer one.
+
+    Proof: proofs/test_estimators.py::test_a_percentile_is_linear_between_neighbours
+    """
     index, rest = divmod((len(ordered) - 1) * part, of)
     if rest == 0:
         return ordered[index]

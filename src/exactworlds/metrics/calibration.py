@@ -66,7 +66,10 @@ BLOCK = 2**15
 
 
 def bin_index_formula(value: Real, bins: int) -> int:
-    """The largest b ≤ B − 1 with v ≥ b/B."""
+    """The largest b ≤ B − 1 with v ≥ b/B.
+
+    Proof: proofs/test_estimators.py::test_bins_are_closed_below_and_the_last_one_above
+    """
     for index in range(bins - 1, 0, -1):
         if value * bins >= index:
             return index
@@ -235,7 +238,11 @@ def _as_kind(values: Array, like: Array) -> Array:
 def fixed_bins_formula(
     confidence: Sequence[Real], accuracy: Sequence[Real], weights: Sequence[Real], bins: int
 ) -> Real:
-    """Σ_b |Σ_{i∈b} w_i(v_i − a_i)| / Σ w over fixed bins."""
+    """Σ_b |Σ_{i∈b} w_i(v_i − a_i)| / Σ w over fixed bins.
+
+    Proof: proofs/test_estimators.py::test_the_calibration_error_of_fixed_bins
+    Proof: proofs/test_estimators.py::test_the_exact_mass_error_is_at_most_the_expected_label_error
+    """
     sums: list[Real] = [0] * bins
     for v, a, w in zip(confidence, accuracy, weights, strict=True):
         index = bin_index_formula(v, bins)
@@ -246,7 +253,10 @@ def fixed_bins_formula(
 def equal_frequency_formula(
     confidence: Sequence[Real], accuracy: Sequence[Real], weights: Sequence[Real], bins: int
 ) -> Real:
-    """The same over bins that cut the sorted weight at j/B; a value across a cut is divided in proportion."""
+    """The same over bins that cut the sorted weight at j/B; a value across a cut is divided in proportion.
+
+    Proof: proofs/test_estimators.py::test_the_calibration_error_of_equal_frequency_bins
+    """
     blocks = _blocks(confidence, accuracy, weights)
     mass = total(weights)
     sums: list[Real] = [0] * bins

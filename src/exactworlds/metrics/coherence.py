@@ -80,27 +80,45 @@ RELATIONS = tuple(TOLERANCES)
 
 
 def difference_formula(first: Real, second: Real) -> Real:
-    """|p − p′|."""
+    """|p − p′|.
+
+    Proof: proofs/test_disagreement.py::test_the_difference_is_the_larger_minus_the_smaller
+    """
     return absolute(first - second)
 
 
 def complement_formula(event: Real, complement: Real) -> Real:
-    """|p(A) + p(¬A) − 1|."""
+    """|p(A) + p(¬A) − 1|.
+
+    Proof: proofs/test_disagreement.py::test_the_bound_for_complements
+    Proof: proofs/test_relations.py::test_each_residual_is_how_far_the_two_sides_are_apart
+    """
     return absolute(event + complement - 1)
 
 
 def coarsening_formula(event: Real, canonical: Sequence[Real], members: Sequence[bool]) -> Real:
-    """|p(A) − Σ_{k in A} p_k|."""
+    """|p(A) − Σ_{k in A} p_k|.
+
+    Proof: proofs/test_relations.py::test_coarsening_compares_with_the_mass_of_the_members
+    """
     return absolute(event - total(p for p, member in zip(canonical, members, strict=True) if member))
 
 
 def product_formula(joint: Real, conditional: Real, condition: Real) -> Real:
-    """|p(A∩B) − p(A|B) p(B)|."""
+    """|p(A∩B) − p(A|B) p(B)|.
+
+    Proof: proofs/test_relations.py::test_the_exact_posterior_satisfies_every_relation
+    Proof: proofs/test_relations.py::test_each_residual_is_how_far_the_two_sides_are_apart
+    """
     return absolute(joint - conditional * condition)
 
 
 def frechet_formula(first: Real, second: Real, joint: Real) -> Real:
-    """max(0, L − x, x − U), L = max(0, a + b − 1), U = min(a, b)."""
+    """max(0, L − x, x − U), L = max(0, a + b − 1), U = min(a, b).
+
+    Proof: proofs/test_frechet.py::test_the_residual_is_zero_exactly_for_joint_laws
+    Proof: proofs/test_frechet.py::test_the_residual_is_the_distance_to_the_nearest_joint_law
+    """
     low = larger(0 * joint, first + second - 1)
     high = smaller(first, second)
     return larger(larger(0 * joint, low - joint), joint - high)
@@ -296,14 +314,21 @@ def passes(residual: object, *, relation: str, tolerance: object = None) -> Valu
 
 
 def mean_pair_error_formula(first: Real, second: Real, target: Real) -> Real:
-    """(|p − q| + |p′ − q|) / 2, at least |p − p′| / 2."""
+    """(|p − q| + |p′ − q|) / 2, at least |p − p′| / 2.
+
+    Proof: proofs/test_disagreement.py::test_half_the_disagreement_bounds_the_mean_error
+    Proof: proofs/test_disagreement.py::test_the_bound_in_every_order_of_the_three
+    """
     return (absolute(first - target) + absolute(second - target)) / 2
 
 
 def disagreement_share_formula(
     first: Sequence[Real], second: Sequence[Real], target: Sequence[Real], weights: Sequence[Real]
 ) -> Real:
-    """Σ w |p − p′|/2 / Σ w (|p − q| + |p′ − q|)/2."""
+    """Σ w |p − p′|/2 / Σ w (|p − q| + |p′ − q|)/2.
+
+    Proof: proofs/test_disagreement.py::test_the_share_is_a_ratio_of_means_and_at_most_one
+    """
     rows = list(zip(first, second, target, weights, strict=True))
     gap = total(w * difference_formula(p, r) for p, r, _, w in rows) / 2
     return gap / total(w * mean_pair_error_formula(p, r, q) for p, r, q, w in rows)

@@ -148,7 +148,10 @@ def _affine(loss: Callable[[Fraction], Fraction], a: Fraction, b: Fraction) -> t
 
 
 def agreement_acts_from_formula(event: Real, choice: Real) -> Real:
-    """The least cost in (0, ½) at which both reports give one class: the larger breakpoint; ½ for never."""
+    """The least cost in (0, ½) at which both reports give one class: the larger breakpoint; ½ for never.
+
+    Proof: proofs/test_elementary_scores.py::test_agreement_acts_from_the_larger_breakpoint
+    """
     one = 0 * event + 1
     if 2 * event < 1 and 2 * choice < 1:
         return event if event >= choice else choice
@@ -297,7 +300,10 @@ def grid_signs(*, mean: ExactCurve, random: ExactCurve, costs: Sequence[object] 
 
 
 def murphy_oracle_formula(target: Real, theta: Real) -> Real:
-    """min((1 − θ)q, θ(1 − q))."""
+    """min((1 − θ)q, θ(1 − q)).
+
+    Proof: proofs/test_elementary_scores.py::test_the_oracle_of_a_murphy_curve_is_the_best_report
+    """
     return smaller((1 - theta) * target, theta * (1 - target))
 
 

@@ -95,7 +95,10 @@ def exact_decimals(values: object) -> Value:
 
 
 def action_formula(report: Sequence[Real], cost: Real) -> int:
-    """The first maximum if it is at least 1 − c, else `DEFER`."""
+    """The first maximum if it is at least 1 − c, else `DEFER`.
+
+    Proof: proofs/test_controller.py::test_the_action_is_the_first_of_least_loss_under_its_own_report
+    """
     best = first_maximum_formula(report)
     if report[best] >= 1 - cost:
         return best
@@ -142,7 +145,12 @@ def actions(*, report: object, cost: object, valid: object = None) -> Value:
 
 
 def binary_action_formula(report: Real, cost: Real) -> int:
-    """The first minimiser of (p, 1 − p, c) in the order no, yes, defer."""
+    """The first minimiser of (p, 1 − p, c) in the order no, yes, defer.
+
+    Proof: proofs/test_controller.py::test_the_binary_action_is_the_first_of_no_yes_defer
+    Proof: proofs/test_action_regions.py::test_the_regions_are_those_of_the_controller
+    Proof: proofs/test_elementary_scores.py::test_between_breakpoints_the_reject_loss_is_affine
+    """
     if 2 * report > 1:
         if report >= 1 - cost:
             return YES
@@ -190,7 +198,10 @@ def actions_binary(*, report: object, cost: object, valid: object = None) -> Val
 
 
 def decision_loss_formula(action: int, target: Sequence[Real], cost: Real) -> Real:
-    """c for a deferral, else 1 − q[action]."""
+    """c for a deferral, else 1 − q[action].
+
+    Proof: proofs/test_controller.py::test_a_loss_is_the_chance_of_being_wrong
+    """
     if action < 0:
         return cost
     return 1 - target[action]
@@ -203,7 +214,10 @@ def decision_loss_array(action: Array, target: Array, cost: Real) -> Array:
 
 
 def binary_loss_formula(action: int, target: Real, cost: Real) -> Real:
-    """c for a deferral, q for no, 1 − q for yes."""
+    """c for a deferral, q for no, 1 − q for yes.
+
+    Proof: proofs/test_controller.py::test_binary_losses_are_those_of_two_classes
+    """
     if action == YES:
         return 1 - target
     if action == NO:

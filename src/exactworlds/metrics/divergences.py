@@ -61,7 +61,12 @@ __all__ = [
 
 
 def total_variation_formula(report: Sequence[Real], target: Sequence[Real]) -> Real:
-    """½ Σ |p_k − q_k|."""
+    """½ Σ |p_k − q_k|.
+
+    Proof: proofs/test_regret.py::test_total_variation_is_the_largest_difference_on_any_event
+    Proof: proofs/test_regret.py::test_merging_classes_never_raises_the_total_variation
+    Proof: proofs/test_pinsker.py::test_merging_by_sign_keeps_the_total_variation
+    """
     return total(absolute(p - q) for p, q in zip(report, target, strict=True)) / 2
 
 
@@ -99,7 +104,10 @@ def total_variation(*, report: object, target: object) -> Value:
 
 
 def total_variation_binary_formula(report: Real, target: Real) -> Real:
-    """|p − q|."""
+    """|p − q|.
+
+    Proof: proofs/test_regret.py::test_the_binary_distance_is_that_of_two_classes
+    """
     return absolute(report - target)
 
 
@@ -129,7 +137,16 @@ def total_variation_binary(*, report: object, target: object) -> Value:
 
 
 def kl_formula(report: Sequence[Real], target: Sequence[Real], *, log: Callable[[Real], Real]) -> Real:
-    """Σ q_k log(q_k / p_k) over q_k > 0; infinite where q_k > 0 = p_k. The logarithm is handed in."""
+    """Σ q_k log(q_k / p_k) over q_k > 0; infinite where q_k > 0 = p_k. The logarithm is handed in.
+
+    Proof: proofs/test_propriety.py::test_log_loss_is_entropy_plus_divergence
+    Proof: proofs/test_propriety.py::test_what_is_impossible_costs_infinitely_much_and_nothing_else_does
+    Proof: proofs/test_pinsker.py::test_pinsker_for_two_classes
+    Proof: proofs/test_pinsker.py::test_pinsker_at_the_ends
+    Proof: proofs/test_pinsker.py::test_merging_two_classes_lowers_the_divergence
+    Proof: proofs/test_propriety.py::test_the_divergence_with_the_bound_for_the_logarithm_is_zero
+    Proof: proofs/test_propriety.py::test_a_zero_of_the_target_only_helps
+    """
     out: Real = 0
     for p, q in zip(report, target, strict=True):
         if q > 0:
@@ -222,7 +239,11 @@ def kl_nats_binary(*, report: object, target: object, clip: tuple[object, object
 
 
 def entropy_formula(target: Sequence[Real], *, log: Callable[[Real], Real]) -> Real:
-    """−Σ q_k log q_k over q_k > 0. The logarithm is handed in."""
+    """−Σ q_k log q_k over q_k > 0. The logarithm is handed in.
+
+    Proof: proofs/test_hiding.py::test_hiding_never_lowers_the_entropy
+    Proof: proofs/test_hiding.py::test_the_entropy_of_a_fair_label_is_one_bit
+    """
     out: Real = 0
     for q in target:
         if q > 0:
@@ -295,7 +316,10 @@ def _entropy_bits(q: Array) -> Value:
 
 
 def pinsker_bound_formula(tv: Real) -> Real:
-    """2·TV²."""
+    """2·TV².
+
+    Proof: proofs/test_pinsker.py::test_pinsker_for_two_classes
+    """
     return 2 * tv * tv
 
 
@@ -326,7 +350,11 @@ def pinsker_bound(tv: object) -> Value:
 
 
 def accuracy_gap_formula(report: Sequence[Real], target: Sequence[Real]) -> Real:
-    """max q − q[ŷ(p)]."""
+    """max q − q[ŷ(p)].
+
+    Proof: proofs/test_pinsker.py::test_the_accuracy_gap_is_at_most_twice_the_total_variation
+    Proof: proofs/test_pinsker.py::test_the_gap_is_attained_at_a_half
+    """
     return bayes_accuracy_formula(target) - expected_accuracy_formula(report, target)
 
 
@@ -384,7 +412,10 @@ def accuracy_gap_bound(kl_nats: object) -> Value:
 
 
 def accuracy_gap_bound_from_tv_formula(tv: Real) -> Real:
-    """2·TV."""
+    """2·TV.
+
+    Proof: proofs/test_pinsker.py::test_from_the_divergence_to_the_gap
+    """
     return 2 * tv
 
 

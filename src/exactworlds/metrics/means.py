@@ -58,7 +58,10 @@ class StratumWeights:
 
 
 def stratum_weight_formula(strata: Real, roots: Real) -> Real:
-    """1 / (H · n_h)."""
+    """1 / (H · n_h).
+
+    Proof: proofs/test_estimators.py::test_stratum_weights_give_each_stratum_the_same
+    """
     return 1 / (strata * roots)
 
 
@@ -105,7 +108,10 @@ def stratum_weights(
 
 
 def weighted_mean_formula(values: Sequence[Real], weights: Sequence[Real]) -> Real:
-    """Σ w v / Σ w."""
+    """Σ w v / Σ w.
+
+    Proof: proofs/test_estimators.py::test_the_weighted_mean_is_the_balance_point
+    """
     return total(w * v for w, v in zip(weights, values, strict=True)) / total(weights)
 
 

@@ -109,7 +109,10 @@ def encode(
 
 
 def tie_error_formula(closer: int, closer_yes: int, tied: int, tied_yes: int, *, k: int, label: int) -> Fraction:
-    """The chance of a wrong vote, when k − closer of the tied rows are drawn without replacement."""
+    """The chance of a wrong vote, when k − closer of the tied rows are drawn without replacement.
+
+    Proof: proofs/test_cover_hart.py::test_ties_are_taken_in_expectation
+    """
     drawn = k - closer
     wrong = 0
     for yes in range(drawn + 1):
@@ -210,14 +213,21 @@ def _squared_distances(features: Features, test: Array, fit: Array) -> Array:
 
 
 def lower_bound_one_formula(error: Real, *, sqrt: Callable[[Real], Real]) -> Real:
-    """½(1 − √(1 − 2e)) for e < ½, as e/(1 + √(1 − 2e)), which loses no digits where e is small; else ½."""
+    """½(1 − √(1 − 2e)) for e < ½, as e/(1 + √(1 − 2e)), which loses no digits where e is small; else ½.
+
+    Proof: proofs/test_cover_hart.py::test_the_lower_bound_inverts_the_upper_half
+    Proof: proofs/test_cover_hart.py::test_the_root_is_that_of_one_minus_twice_the_error
+    """
     if 2 * error < 1:
         return error / (1 + sqrt(1 - 2 * error))
     return (0 * error + 1) / 2
 
 
 def lower_bound_five_formula(error: Real, *, sqrt: Callable[[Real], Real]) -> Real:
-    """e / (1 + 1/√5)."""
+    """e / (1 + 1/√5).
+
+    Proof: proofs/test_cover_hart.py::test_the_bound_by_five_is_valid
+    """
     return error / (1 + 1 / sqrt(5))
 
 
@@ -318,12 +328,22 @@ def neighbour_estimate(errors: Sequence[object], *, k: int) -> NeighbourEstimate
 
 
 def asymptotic_one_formula(probability: Real) -> Real:
-    """2p(1 − p)."""
+    """2p(1 − p).
+
+    Proof: proofs/test_cover_hart.py::test_the_bayes_error_is_at_most_the_neighbour_error
+    Proof: proofs/test_cover_hart.py::test_the_neighbour_error_is_at_most_its_bound
+    Proof: proofs/test_cover_hart.py::test_the_upper_half_for_any_number_of_patterns
+    Proof: proofs/test_cover_hart.py::test_a_pattern_by_its_smaller_probability
+    """
     return 2 * probability * (1 - probability)
 
 
 def asymptotic_five_formula(probability: Real) -> Real:
-    """L₅(p) = Σ_j C(5, j) p^j (1−p)^(5−j) · (p if j ≤ 2 else 1 − p)."""
+    """L₅(p) = Σ_j C(5, j) p^j (1−p)^(5−j) · (p if j ≤ 2 else 1 − p).
+
+    Proof: proofs/test_cover_hart.py::test_the_five_neighbour_error_by_its_votes
+    Proof: proofs/test_cover_hart.py::test_the_five_neighbour_error_is_at_most_its_constant
+    """
     p, rest = probability, 1 - probability
     few = rest * rest * rest * (rest * rest + 5 * p * rest + 10 * p * p)
     many = p * p * p * (10 * rest * rest + 5 * p * rest + p * p)

@@ -36,6 +36,7 @@ from exactworlds.metrics.regrets import binary_oracle_loss_formula
 __all__ = [
     "POLICIES",
     "REQUESTS",
+    "accurate_harm_formula",
     "accurate_harm_roots",
     "agreement_action_formula",
     "averaging_gain_formula",
@@ -70,22 +71,37 @@ REQUESTS = MappingProxyType(
 
 
 def midpoint_formula(event: Real, choice: Real) -> Real:
-    """(p + p′) / 2, the projection of (p, p′) onto equality."""
+    """(p + p′) / 2, the projection of (p, p′) onto equality.
+
+    Proof: proofs/test_averaging.py::test_the_averaging_identity
+    Proof: proofs/test_averaging.py::test_the_midpoint_is_the_projection_onto_equality
+    """
     return (event + choice) / 2
 
 
 def averaging_gain_formula(event: Real, choice: Real) -> Real:
-    """(p − p′)² / 4: what the midpoint's squared error saves over the mean squared error of the two."""
+    """(p − p′)² / 4: what the midpoint's squared error saves over the mean squared error of the two.
+
+    Proof: proofs/test_averaging.py::test_the_gain_in_brier_score_does_not_depend_on_the_target
+    Proof: proofs/test_elementary_scores.py::test_the_mean_effect_of_averaging_over_uniform_costs
+    """
     return (event - choice) * (event - choice) / 4
 
 
 def mean_action_formula(event: Real, choice: Real, cost: Real) -> int:
-    """The controller's action on the midpoint."""
+    """The controller's action on the midpoint.
+
+    Proof: proofs/test_action_regions.py::test_opposite_classes_keep_a_class_only_from_a_third_on
+    Proof: proofs/test_action_regions.py::test_the_code_takes_exactly_the_ten_rows
+    """
     return binary_action_formula(midpoint_formula(event, choice), cost)
 
 
 def agreement_action_formula(event: Real, choice: Real, cost: Real) -> int:
-    """The common action of the two reports, else `DEFER`."""
+    """The common action of the two reports, else `DEFER`.
+
+    Proof: proofs/test_controller.py::test_agreement_acts_only_on_a_common_class
+    """
     first = binary_action_formula(event, cost)
     if first == binary_action_formula(choice, cost):
         return first
@@ -93,19 +109,34 @@ def agreement_action_formula(event: Real, choice: Real, cost: Real) -> int:
 
 
 def single_loss_formula(report: Real, target: Real, cost: Real) -> Real:
-    """The expected loss of the controller on one report."""
+    """The expected loss of the controller on one report.
+
+    Proof: proofs/test_elementary_scores.py::test_the_reject_loss_is_two_elementary_scores
+    Proof: proofs/test_elementary_scores.py::test_the_reject_loss_over_uniform_costs_is_the_brier_score
+    """
     return binary_loss_formula(binary_action_formula(report, cost), target, cost)
 
 
 def mean_minus_random_formula(event: Real, choice: Real, target: Real, cost: Real) -> Real:
-    """Δ_c = ℓ(a(m)) − ½[ℓ(a(p)) + ℓ(a(p′))]: negative where averaging beats drawing one report."""
+    """Δ_c = ℓ(a(m)) − ½[ℓ(a(p)) + ℓ(a(p′))]: negative where averaging beats drawing one report.
+
+    Claim: D.regions (P2 Prop. 1, Table 29).
+
+    Proof: proofs/test_action_regions.py::test_every_row_of_the_table
+    Proof: proofs/test_action_regions.py::test_the_code_takes_exactly_the_ten_rows
+    Proof: proofs/test_action_regions.py::test_averaging_helps_and_harms_by_at_most_a_half
+    Proof: proofs/test_elementary_scores.py::test_averaging_in_elementary_scores
+    """
     mean = binary_loss_formula(mean_action_formula(event, choice, cost), target, cost)
     both = single_loss_formula(event, target, cost) + single_loss_formula(choice, target, cost)
     return mean - both / 2
 
 
 def policy_loss_formula(policy: str, event: Real, choice: Real, target: Real, cost: Real) -> Real:
-    """The expected loss of a policy on one root whose two reports are valid."""
+    """The expected loss of a policy on one root whose two reports are valid.
+
+    Proof: proofs/test_controller.py::test_policies_are_what_their_names_say
+    """
     if policy == "event":
         return single_loss_formula(event, target, cost)
     if policy == "choice":
@@ -290,6 +321,17 @@ def policy_coverage(
     return total(shares) / Fraction(len(shares))
 
 
+def accurate_harm_formula(cost: Real, epsilon: Real) -> tuple[tuple[Real, Real, Real], ...]:
+    """(1 − c − e, 1 − c + 3e, 1 − c − e) and (1, 1, 1).
+
+    Proof: proofs/test_accurate_harm.py::test_random_beats_mean_and_both_beat_deferring
+    Proof: proofs/test_accurate_harm.py::test_every_report_is_accurate
+    """
+    one = 0 * cost + 1
+    near = one - cost - epsilon
+    return ((near, one - cost + 3 * epsilon, near), (one, one, one))
+
+
 def accurate_harm_roots(*, cost: object, epsilon: object) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
     """Two roots (p, p′, q) with small errors on which averaging the reports loses to drawing one of them.
 
@@ -297,6 +339,8 @@ def accurate_harm_roots(*, cost: object, epsilon: object) -> tuple[tuple[Fractio
     on their mean, every error ≤ 4e, Mean − Random = e/4.
 
     Claim: D.accurate-harm (P2 App. Q).
+
+    Proof: proofs/test_accurate_harm.py::test_one_root_alone_never_does_it
 
     Raises
     ------
@@ -312,8 +356,7 @@ def accurate_harm_roots(*, cost: object, epsilon: object) -> tuple[tuple[Fractio
     (e,) = (read_exact(epsilon=epsilon)[0].item(),)
     if not 0 < e < min(c / 4, 1 - 2 * c):
         raise InvalidArgument("epsilon", epsilon, f"a number above 0 and below {min(c / 4, 1 - 2 * c)}")
-    one = Fraction(1)
-    return ((1 - c - e, 1 - c + 3 * e, 1 - c - e), (one, one, one))
+    return accurate_harm_formula(c, e)
 
 
 def _has_what_it_needs(policy: str, event: bool, choice: bool) -> bool:

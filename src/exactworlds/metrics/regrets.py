@@ -53,12 +53,18 @@ __all__ = [
 
 
 def oracle_loss_formula(target: Sequence[Real], cost: Real) -> Real:
-    """min(1 − max q, c)."""
+    """min(1 − max q, c).
+
+    Proof: proofs/test_controller.py::test_the_oracle_is_the_controller_on_the_target
+    """
     return smaller(1 - bayes_accuracy_formula(target), cost)
 
 
 def binary_oracle_loss_formula(target: Real, cost: Real) -> Real:
-    """min(q, 1 − q, c)."""
+    """min(q, 1 − q, c).
+
+    Proof: proofs/test_controller.py::test_the_binary_oracle_is_the_oracle_of_two_classes
+    """
     return smaller(smaller(target, 1 - target), cost)
 
 
@@ -119,7 +125,13 @@ def oracle_loss_binary(*, target: object, cost: object) -> Value:
 
 
 def regret_formula(report: Sequence[Real], target: Sequence[Real], cost: Real) -> Real:
-    """The loss of the report's action minus the oracle's."""
+    """The loss of the report's action minus the oracle's.
+
+    Proof: proofs/test_regret.py::test_regret_is_at_least_zero_and_within_its_bound
+    Proof: proofs/test_regret.py::test_regret_of_four_classes_is_within_its_bound
+    Proof: proofs/test_regret.py::test_the_sharper_bounds
+    Proof: proofs/test_regret.py::test_any_number_of_classes_by_three_cells
+    """
     return decision_loss_formula(action_formula(report, cost), target, cost) - oracle_loss_formula(target, cost)
 
 
@@ -187,7 +199,10 @@ def regret_binary(*, report: object, target: object, cost: object) -> Value:
 
 
 def regret_bound_formula(tv: Real, cost: Real) -> Real:
-    """The least of 2·TV and, for c ≤ ½, TV / (1 − c)."""
+    """The least of 2·TV and, for c ≤ ½, TV / (1 − c).
+
+    Proof: proofs/test_regret.py::test_the_bound_is_attained_at_every_cost
+    """
     bound = 2 * tv
     if 2 * cost <= 1:
         return smaller(bound, tv / (1 - cost))
@@ -222,7 +237,10 @@ def regret_bound(*, tv: object, cost: object) -> Value:
 
 
 def headroom_formula(target: Sequence[Real], cost: Real) -> Real:
-    """max(0, max q − (1 − c))."""
+    """max(0, max q − (1 − c)).
+
+    Proof: proofs/test_controller.py::test_the_oracle_is_the_controller_on_the_target
+    """
     return larger(0 * cost, bayes_accuracy_formula(target) - (1 - cost))
 
 
@@ -281,7 +299,12 @@ def headroom_binary(*, target: object, cost: object) -> Value:
 
 
 def margin_formula(report: Sequence[Real], cost: Real) -> Real:
-    """|max p − (1 − c)|."""
+    """|max p − (1 − c)|.
+
+    Proof: proofs/test_margins.py::test_within_the_margin_the_decision_stays
+    Proof: proofs/test_margins.py::test_within_the_margin_the_decision_of_four_classes_stays
+    Proof: proofs/test_margins.py::test_the_margin_is_attained_everywhere
+    """
     return absolute(bayes_accuracy_formula(report) - (1 - cost))
 
 

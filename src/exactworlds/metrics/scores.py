@@ -54,7 +54,11 @@ __all__ = [
 
 
 def brier_score_formula(report: Sequence[Real], target: Sequence[Real]) -> Real:
-    """Σ (p_k − q_k)² + 1 − Σ q_k²."""
+    """Σ (p_k − q_k)² + 1 − Σ q_k².
+
+    Proof: proofs/test_propriety.py::test_the_brier_score_is_the_mean_over_outcomes
+    Proof: proofs/test_propriety.py::test_the_brier_score_is_strictly_proper_and_in_its_range
+    """
     squares = total((p - q) * (p - q) for p, q in zip(report, target, strict=True))
     return squares + 1 - total(q * q for q in target)
 
@@ -88,7 +92,10 @@ def brier_score(*, report: object, target: object) -> Value:
 
 
 def brier_score_binary_formula(report: Real, target: Real) -> Real:
-    """(p − q)² + q(1 − q)."""
+    """(p − q)² + q(1 − q).
+
+    Proof: proofs/test_propriety.py::test_the_binary_brier_score_is_half_that_of_two_classes
+    """
     return (report - target) * (report - target) + target * (1 - target)
 
 
@@ -119,7 +126,10 @@ def brier_score_binary(*, report: object, target: object) -> Value:
 
 
 def realised_brier_score_formula(report: Sequence[Real], label: int) -> Real:
-    """Σ p_k² + 1 − 2 p_y."""
+    """Σ p_k² + 1 − 2 p_y.
+
+    Proof: proofs/test_propriety.py::test_the_brier_score_is_the_mean_over_outcomes
+    """
     return total(p * p for p in report) + (1 - 2 * report[label])
 
 
@@ -154,7 +164,10 @@ def realised_brier_score(*, report: object, label: object) -> Value:
 
 
 def realised_brier_score_binary_formula(report: Real, label: int) -> Real:
-    """(p − y)²."""
+    """(p − y)².
+
+    Proof: proofs/test_propriety.py::test_the_binary_brier_score_is_half_that_of_two_classes
+    """
     return (report - label) * (report - label)
 
 
@@ -183,7 +196,12 @@ def realised_brier_score_binary(*, report: object, label: object) -> Value:
 
 
 def log_loss_formula(report: Sequence[Real], target: Sequence[Real], *, log: Callable[[Real], Real]) -> Real:
-    """−Σ q_k log p_k over q_k > 0; infinite where q_k > 0 = p_k. The logarithm is handed in."""
+    """−Σ q_k log p_k over q_k > 0; infinite where q_k > 0 = p_k. The logarithm is handed in.
+
+    Proof: proofs/test_propriety.py::test_log_loss_is_entropy_plus_divergence
+    Proof: proofs/test_propriety.py::test_log_loss_has_its_slope_at_the_target
+    Proof: proofs/test_propriety.py::test_what_is_impossible_costs_infinitely_much_and_nothing_else_does
+    """
     out: Real = 0
     for p, q in zip(report, target, strict=True):
         if q > 0:
@@ -314,7 +332,14 @@ def realised_log_loss_binary(*, report: object, label: object) -> Value:
 
 
 def elementary_score_formula(report: Real, target: Real, theta: Real, *, inclusive: bool) -> Real:
-    """(1 − θ)q + (θ − q)h, with h = 1[p ≥ θ] if inclusive, else 1[p > θ]."""
+    """(1 − θ)q + (θ − q)h, with h = 1[p ≥ θ] if inclusive, else 1[p > θ].
+
+    Proof: proofs/test_elementary_scores.py::test_an_elementary_score_is_a_mean_over_outcomes
+    Proof: proofs/test_elementary_scores.py::test_the_reject_loss_is_two_elementary_scores
+    Proof: proofs/test_elementary_scores.py::test_the_integral_of_elementary_scores_is_half_the_brier_score
+    Proof: proofs/test_elementary_scores.py::test_a_murphy_curve_jumps_by_target_minus_report
+    Proof: proofs/test_elementary_scores.py::test_two_classes_have_the_identity_class_by_class
+    """
     if report > theta or (inclusive and report >= theta):
         return (1 - theta) * target + (theta - target)
     return (1 - theta) * target

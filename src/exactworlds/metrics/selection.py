@@ -42,7 +42,10 @@ __all__ = [
 
 
 def auroc_formula(score: Sequence[Real], positive: Sequence[bool], weights: Sequence[Real]) -> Real:
-    """Σ_{i positive, j negative} w_i w_j (1[s_i > s_j] + ½·1[s_i = s_j]) / (Σ w_i Σ w_j)."""
+    """Σ_{i positive, j negative} w_i w_j (1[s_i > s_j] + ½·1[s_i = s_j]) / (Σ w_i Σ w_j).
+
+    Proof: proofs/test_estimators.py::test_the_area_is_the_chance_that_a_positive_ranks_higher
+    """
     doubled: Real = 0
     for s, yes, w in zip(score, positive, weights, strict=True):
         if yes:
@@ -118,7 +121,10 @@ def _ranks(score: Array) -> Array:
 
 
 def retention_formula(score: Sequence[Real], weights: Sequence[Real], retained: Real) -> list[Real]:
-    """The share of each root that is kept when the lowest scores are kept up to the weight `retained`."""
+    """The share of each root that is kept when the lowest scores are kept up to the weight `retained`.
+
+    Proof: proofs/test_estimators.py::test_retention_keeps_the_lowest_scores_first
+    """
     out = []
     for s, w in zip(score, weights, strict=True):
         below = total(v for t, v in zip(score, weights, strict=True) if t < s)
@@ -182,7 +188,10 @@ def selective_retention(
 
 
 def selective_loss_formula(loss: Sequence[Real], retained: Sequence[Real], weights: Sequence[Real], cost: Real) -> Real:
-    """Σ w (k ℓ + (1 − k) c) / Σ w."""
+    """Σ w (k ℓ + (1 − k) c) / Σ w.
+
+    Proof: proofs/test_estimators.py::test_the_selective_loss_defers_what_is_not_kept
+    """
     rows = zip(loss, retained, weights, strict=True)
     return total(w * (k * value + (1 - k) * cost) for value, k, w in rows) / total(weights)
 
@@ -221,7 +230,10 @@ def selective_loss(*, loss: object, retained: object, cost: object, weights: obj
 
 
 def dominates_formula(cost: Real, loss: Real, other_cost: Real, other_loss: Real) -> bool:
-    """Whether a point is at most as costly and at most as bad as another, one of them strictly."""
+    """Whether a point is at most as costly and at most as bad as another, one of them strictly.
+
+    Proof: proofs/test_estimators.py::test_domination_is_a_strict_order
+    """
     if cost > other_cost or loss > other_loss:
         return False
     if cost < other_cost:

@@ -30,7 +30,10 @@ __all__ = [
 
 
 def share_formula(hit: Sequence[bool], weights: Sequence[Real]) -> Real:
-    """Σ w over the hits / Σ w."""
+    """Σ w over the hits / Σ w.
+
+    Proof: proofs/test_estimators.py::test_the_weighted_mean_is_the_balance_point
+    """
     return total(w for w, inside in zip(weights, hit, strict=True) if inside) / total(weights)
 
 
@@ -60,7 +63,10 @@ def coverage(action: object, *, weights: object = None) -> Value:
 
 
 def best_fixed_action_formula(target: Sequence[Real], weights: Sequence[Real], cost: Real) -> tuple[int, Real]:
-    """The first of no, yes, defer with least mean loss q̄, 1 − q̄, c, and that loss."""
+    """The first of no, yes, defer with least mean loss q̄, 1 − q̄, c, and that loss.
+
+    Proof: proofs/test_controller.py::test_the_best_fixed_action_is_the_first_of_least_mean_loss
+    """
     mean = total(w * q for w, q in zip(weights, target, strict=True)) / total(weights)
     best = (NO, mean)
     for action, loss in ((YES, 1 - mean), (DEFER, cost)):

@@ -55,7 +55,12 @@ SNAPSHOT_BINS = 10
 
 
 def wasserstein1_formula(first: Sequence[Real], second: Sequence[Real], gaps: Sequence[Real]) -> Real:
-    """∫ |F − G| for two laws on one increasing support of K points with K − 1 `gaps` between them."""
+    """∫ |F − G| for two laws on one increasing support of K points with K − 1 `gaps` between them.
+
+    Proof: proofs/test_snapshots.py::test_the_triangle_inequality
+    Proof: proofs/test_snapshots.py::test_the_triangle_inequality_over_bins
+    Proof: proofs/test_snapshots.py::test_what_the_distance_is
+    """
     distance: Real = 0
     difference: Real = 0
     for p, q, gap in zip(first[:-1], second[:-1], gaps, strict=True):
@@ -148,7 +153,12 @@ def wasserstein1_lattice(*, first: object, second: object, steps: int) -> float:
 
 
 def binomial_formula(k: int, p: Real) -> tuple[Real, ...]:
-    """The probabilities of 0 … k positives among k labels with probability p each."""
+    """The probabilities of 0 … k positives among k labels with probability p each.
+
+    Proof: proofs/test_snapshots.py::test_the_law_of_the_number_of_positives
+    Proof: proofs/test_snapshots.py::test_the_label_gap_is_at_most_its_bound
+    Proof: proofs/test_snapshots.py::test_the_label_gap_of_one_posterior
+    """
     out = []
     for j in range(k + 1):
         term: Real = math.comb(k, j)
@@ -257,6 +267,9 @@ def snapshot_errors(
     W₁(target_b, mixture_b).
 
     Claim: F.snapshots, F.triangle: |higher-order error − δ_k| ≤ snapshot error.
+
+    Proof: proofs/test_snapshots.py::test_all_posteriors_a_half_with_two_labels
+    Proof: proofs/test_snapshots.py::test_the_label_gap_may_rise_with_more_labels
 
     Convention: `weight`, `posterior`, `report` describe the population row by row (weights need not sum to
     1); `calibration_report` and `positives` (0 … k) describe the calibration inputs, one label sequence an

@@ -110,7 +110,10 @@ def witness_count(levels: Mapping[str, Sequence[Hashable]]) -> int:
 def witness_formula(
     report: Sequence[Real], outcome: Sequence[Real], inside: Sequence[bool], weights: Sequence[Real]
 ) -> Real:
-    """Σ_{i inside} w_i(y_i − f_i) / Σ w, over all rows in the denominator."""
+    """Σ_{i inside} w_i(y_i − f_i) / Σ w, over all rows in the denominator.
+
+    Proof: proofs/test_estimators.py::test_a_witness_is_a_part_of_the_mean_residual
+    """
     rows = zip(report, outcome, inside, weights, strict=True)
     return total(w * (y - f) for f, y, member, w in rows if member) / total(weights)
 
@@ -176,7 +179,10 @@ def multicalibration_error(
 def hoeffding_formula(
     rows: Real, witnesses: Real, alpha: Real, *, log: Callable[[Real], Real], sqrt: Callable[[Real], Real]
 ) -> Real:
-    """2√(log(2|W|/α) / (2n)). Logarithm and root are handed in."""
+    """2√(log(2|W|/α) / (2n)). Logarithm and root are handed in.
+
+    Proof: proofs/test_estimators.py::test_the_hoeffding_bound_spends_alpha_on_all_witnesses
+    """
     return 2 * sqrt(log(2 * witnesses / alpha) / (2 * rows))
 
 

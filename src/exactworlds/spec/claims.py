@@ -32,6 +32,7 @@ class Claim:
     status: Annotated[Status, Description("what a test computes from the names below")]
     implemented_by: Annotated[tuple[str, ...], Description("module:name")] = ()
     proved_by: Annotated[tuple[str, ...], Description("proofs/file.py::test")] = ()
+    twins: Annotated[tuple[str, ...], Description("proofs/file.py::test, each refutes a changed statement")] = ()
     tested_by: Annotated[tuple[str, ...], Description("tests/file.py::test")] = ()
     pinned_by: Annotated[tuple[str, ...], Description("quantities of golden cells, * stands for any part")] = ()
     departures: Annotated[str, Description("where the code departs from what is printed, and why")] = ""

@@ -1,0 +1,37 @@
+"""Contracts of integer and text functions, decided by crosshair over all paths.
+
+The exit code of its command is 0 also where nothing was confirmed and where a contract is misspelt; so it is asked
+through its API, and a state other than the expected one fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from crosshair.core_and_libs import MessageType, analyze_function, run_checkables
+from crosshair.options import AnalysisKind, AnalysisOptionSet
+
+__all__ = ["is_confirmed", "is_refuted", "states"]
+
+_OPTIONS = AnalysisOptionSet(
+    analysis_kind=[AnalysisKind.PEP316], per_condition_timeout=20.0, per_path_timeout=5.0, report_all=True
+)
+
+
+def states(function: Callable[..., Any]) -> list[MessageType]:
+    """What was found for each condition of a function's contract."""
+    checkables = analyze_function(function, _OPTIONS)
+    if not checkables:
+        raise AssertionError(f"{function.__name__} states no contract that was understood")
+    return [message.state for message in run_checkables(checkables)]
+
+
+def is_confirmed(function: Callable[..., Any]) -> bool:
+    """Whether every condition holds on every path."""
+    return set(states(function)) == {MessageType.CONFIRMED}
+
+
+def is_refuted(function: Callable[..., Any]) -> bool:
+    """Whether a condition was shown to fail."""
+    return MessageType.POST_FAIL in states(function)
