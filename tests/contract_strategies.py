@@ -1,11 +1,12 @@
 """Hypothesis strategies for contracts, and the set-based model that they are checked against.
 
-The model knows nothing of the package's arithmetic: a world is a list of equally likely tickets, an event a set of
+The model knows nothing of the package's arithmetic: a world is a bag of equally likely tickets, an event a set of
 cells, and a probability is counting.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import lcm
 from typing import get_args
@@ -55,7 +56,9 @@ def worlds(draw: st.DrawFn) -> ContractWorld:
     )
     categories = draw(partitions())
     counts = draw(
-        st.tuples(*[st.integers(0, 30)] * 4).filter(lambda found: bool(tickets_of(found, likelihoods_of(evidence))))
+        st.tuples(*[st.integers(0, 30)] * 4).filter(
+            lambda found: tickets_of(found, likelihoods_of(evidence)).total() > 0
+        )
     )
     return ContractWorld(generator, counts, evidence, categories)
 
@@ -70,24 +73,19 @@ def likelihoods_of(evidence: Observed | Sensor | None) -> list[Fraction]:
     return [Fraction(1 if cell[place] is evidence.value else 0) for cell in CELLS]
 
 
-def tickets_of(counts: tuple[int, ...], likelihoods: list[Fraction]) -> list[Cell]:
-    """Equally likely tickets: each counted object has as many as its likelihood says."""
+def tickets_of(counts: tuple[int, ...], likelihoods: list[Fraction]) -> Counter[Cell]:
+    """How many equally likely tickets lie in each cell: a counted object has as many as its likelihood says."""
     whole = lcm(*(likelihood.denominator for likelihood in likelihoods))
-    found: list[Cell] = []
+    found: Counter[Cell] = Counter()
     for cell, count, likelihood in zip(CELLS, counts, likelihoods, strict=True):
-        for _ in range(count):
-            found += [cell] * int(likelihood * whole)
+        found[cell] += count * int(likelihood * whole)
     return found
-
-
-def tickets(world: ContractWorld) -> list[Cell]:
-    return tickets_of(world.counts, likelihoods_of(world.evidence))
 
 
 def share(world: ContractWorld, cells: set[Cell]) -> Fraction:
     """The share of the tickets that lie in a set of cells."""
-    drawn = tickets(world)
-    return Fraction(sum(ticket in cells for ticket in drawn), len(drawn))
+    drawn = tickets_of(world.counts, likelihoods_of(world.evidence))
+    return Fraction(sum(drawn[cell] for cell in cells), drawn.total())
 
 
 def model_cells(event: Event, world: ContractWorld) -> set[Cell]:

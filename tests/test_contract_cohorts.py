@@ -31,6 +31,7 @@ from exactworlds.spec.cohorts import (
     GENERATORS,
     VARIANTS,
     GeneratorTable,
+    QuotaTable,
     StratumTable,
     SubsetTable,
     cohort_names,
@@ -114,23 +115,32 @@ def test_bins_are_closed_below_and_open_above() -> None:
         ((0, 0, 0, 1), None),
     ):
         assert confidence_bin(evolve(world, counts=counts), quotas) == expected
+    beyond = (QuotaTable("all", Exact("0", Fraction(0)), Exact("2", Fraction(2)), 1),)
+    assert confidence_bin(evolve(world, counts=(1, 0, 1, 0)), beyond) == "all"
+    assert confidence_bin(evolve(world, counts=(1, 0, 0, 0)), beyond) is None
 
 
 def test_the_integer_sieve_keeps_what_the_fractions_keep() -> None:
     """The fast path of quotas leaves out no draw that a bin holds: kept roots are the first in the stream."""
     spec = find_cohort("headroom")
-    few = tuple(evolve(quota, roots=2) for quota in spec.quota)
+    few = tuple(evolve(quota, roots=20) for quota in spec.quota)
     generator, encoding, entry = next(spec.strata())
-    small = evolve(spec, quota=few, stratum={generator: {encoding: evolve(entry, roots=6)}})
-    source = Source(spec.generator[generator], generator, encoding, spec.seed)
-    room = {quota.name: 2 for quota in few}
+    table = evolve(spec.generator[generator], counts=(0, 25))  # small counts: endpoints and edges come often
+    stratum: dict[str, dict[str, StratumTable]] = {generator: {encoding: evolve(entry, roots=60)}}
+    small = evolve(spec, quota=few, generator={generator: table}, stratum=stratum)
+    source = Source(table, generator, encoding, spec.seed)
+    room = {quota.name: 20 for quota in few}
     wanted = []
-    drawn = source.draw(entry.first, 3000)
-    for row in range(3000):
-        if not drawn.counts[row].any():
+    seen = set()
+    drawn = source.draw(entry.first, 6000)
+    weights = source.weights(drawn)
+    for row in range(6000):
+        if not weights[row].any():
             continue
-        name = confidence_bin(source.world(drawn, row), few)
-        if name is not None and room[name]:
+        world = source.world(drawn, row)
+        name = confidence_bin(world, few)
+        if name is not None and room[name] and semantic_hash(world) not in seen:
+            seen.add(semantic_hash(world))
             room[name] -= 1
             wanted.append(entry.first + row)
     assert not any(room.values())

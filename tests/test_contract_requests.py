@@ -148,6 +148,8 @@ def test_layout_keeps_every_number_and_word(requests: dict[str, dict[str, Contra
         for mark in '|,:{}[]"':
             one, other = one.replace(mark, " "), other.replace(mark, " ")
         assert Counter(one.split()) == Counter(other.split())
+        assert one.index("cell_1") < one.index("cell_4")
+        assert other.index("cell_4") < other.index("cell_1")
 
 
 def test_ids_keys_orders_and_metadata_say_nothing_of_the_world(
@@ -210,6 +212,8 @@ def test_outcomes_are_drawn_from_the_posterior(primary: Cohort) -> None:
     assert abs(hits - float(sum(masses))) < 4 * float(sum(mass * (1 - mass) for mass in masses)) ** 0.5
     subset = build_cohort(find_cohort("subset"))
     assert all(drawn_cell(root, subset) == drawn[root.id] for root in subset.roots)
+    elsewhere = [evolve(root, id="x", index=root.index + 1) for root in primary.roots]
+    assert [drawn_cell(root, primary) for root in elsewhere] == list(drawn.values())
 
 
 def test_the_realised_option_is_where_the_cell_lies(primary: Cohort) -> None:
@@ -228,7 +232,8 @@ def test_alignment_looks_at_cells_only(world: ContractWorld, encoding: Encoding,
     for request in root_requests(root, cohort):
         keys = list(request.event_map)
         new = dict(zip(keys, data.draw(st.permutations([f"key{place}" for place in range(len(keys))])), strict=True))
-        renamed = evolve(request, event_map={new[key]: cells for key, cells in request.event_map.items()})
+        shuffled = data.draw(st.permutations(keys))
+        renamed = evolve(request, event_map={new[key]: request.event_map[key] for key in shuffled})
         values = {key: place for place, key in enumerate(keys)}
         report = {new[key]: values[key] for key in data.draw(st.permutations(keys))}
         aligned = align(report, renamed)
