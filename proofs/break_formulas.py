@@ -1,6 +1,6 @@
 """Breaks every bare formula in every small way, and shows that some proof fails.
 
-    python -m proofs.break_formulas [--jobs 2] [--only NAME]
+    python -m proofs.break_formulas [--jobs 2] [--only NAME …] [--minutes 60]
 
 A mutant has one operator, comparison, constant or sign of one `*_formula` changed. It is compiled into the running
 package of a forked process, so that everyone who calls the formula calls the mutant, and the proofs that reach the
@@ -152,10 +152,11 @@ def verdict(files: list[str], mutant: Mutant | None) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", help="one formula by name")
+    parser.add_argument("--only", nargs="*", help="formulas by name; all if none")
+    parser.add_argument("--minutes", type=float, default=240.0, help="start no mutant after so long")
     arguments = parser.parse_args()
     known = formulas()
-    chosen = {name: f for name, f in known.items() if arguments.only in (None, name)}
+    chosen = {name: f for name, f in known.items() if not arguments.only or name in arguments.only}
     uncovered = [name for name in chosen if not proofs_of(name, known)]
     covered = {name: proofs_of(name, known) for name in chosen if name not in uncovered}
     work = [(mutant, files) for name, files in covered.items() for mutant in mutants(chosen[name])]
@@ -180,6 +181,9 @@ def main() -> None:
 
     unchanged = sorted({file for _, files in work for file in files})
     for mutant, files in [*((None, [file]) for file in unchanged), *work]:
+        if time.monotonic() - began > 60 * arguments.minutes:
+            print("the time is over: not every mutant was run")
+            break
         while len(running) >= arguments.jobs:
             collect()
         process = os.fork()
@@ -196,9 +200,10 @@ def main() -> None:
     for name in chosen:
         killed, survived = total[name, "killed"], total[name, "survived"]
         print(f"{killed:4} of {killed + survived:4} killed  {name}")
-    killed = len(work) - len(survivors)
+    killed = sum(count for (_, fate), count in total.items() if fate == "killed")
     seconds = time.monotonic() - began
-    print(f"{killed} of {len(work)} mutants of {len(covered)} formulas are killed, {seconds:.0f} s")
+    print(f"{killed} of {total.total()} mutants of {len(covered)} formulas are killed, {seconds:.0f} s")
+    print(f"{len(work) - total.total()} were not run")
 
 
 if __name__ == "__main__":
