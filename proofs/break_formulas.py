@@ -1,6 +1,6 @@
 """Breaks every bare formula in every small way, and shows that some proof fails.
 
-    python -m proofs.break_formulas [--jobs 2] [--only NAME]
+    python -m proofs.break_formulas [--jobs 2] [--only NAME …] [--minutes 60]
 
 A mutant has one operator, comparison, constant or sign of one `*_formula` changed. It is compiled into the running
 package of a forked process, so that everyone who calls the formula calls the mutant, and the proofs that reach the
@@ -35,7 +35,7 @@ import exactworlds.golden.identification
 import exactworlds.metrics
 
 HERE = Path(__file__).parent
-SECONDS = 120
+SECONDS = 600
 BINARY: dict[type[ast.operator], list[type[ast.operator]]] = {
     ast.Add: [ast.Sub],
     ast.Sub: [ast.Add],
@@ -144,7 +144,7 @@ def verdict(files: list[str], mutant: Mutant | None) -> int:
     """In a process of its own: 0 if every proof still passes."""
     if mutant:
         mutant.function.__code__ = mutant.code
-    signal.alarm(SECONDS)  # a mutant that never ends is killed too
+    signal.alarm(SECONDS)  # what takes longer has no verdict and is listed
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(HERE.parent), *files]))
 
@@ -152,17 +152,17 @@ def verdict(files: list[str], mutant: Mutant | None) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", help="one formula by name")
+    parser.add_argument("--only", nargs="*", help="formulas by name; all if none")
+    parser.add_argument("--minutes", type=float, default=240.0, help="start no mutant after so long")
     arguments = parser.parse_args()
     known = formulas()
-    chosen = {name: f for name, f in known.items() if arguments.only in (None, name)}
+    chosen = {name: f for name, f in known.items() if not arguments.only or name in arguments.only}
     uncovered = [name for name in chosen if not proofs_of(name, known)]
     covered = {name: proofs_of(name, known) for name in chosen if name not in uncovered}
     work = [(mutant, files) for name, files in covered.items() for mutant in mutants(chosen[name])]
     for name in uncovered:
         print(f"no proof  {name}")
     began, total, running = time.monotonic(), Counter[tuple[str, str]](), dict[int, Mutant | None]()
-    survivors: list[Mutant] = []
 
     def collect() -> None:
         process, status = os.wait()
@@ -172,14 +172,17 @@ def main() -> None:
             if not survived:
                 raise SystemExit("a proof fails although nothing is broken")
             return
+        fate = "survived" if survived else "killed" if os.WIFEXITED(status) else "without verdict"
         name = mutant.function.__name__
-        total[name, "survived" if survived else "killed"] += 1
-        if survived:
-            survivors.append(mutant)
-            print(f"survives  {name}, line {mutant.line}: {mutant.text}", flush=True)
+        total[name, fate] += 1
+        if fate != "killed":
+            print(f"{fate}  {name}, line {mutant.line}: {mutant.text}", flush=True)
 
     unchanged = sorted({file for _, files in work for file in files})
     for mutant, files in [*((None, [file]) for file in unchanged), *work]:
+        if time.monotonic() - began > 60 * arguments.minutes:
+            print("the time is over: not every mutant was run")
+            break
         while len(running) >= arguments.jobs:
             collect()
         process = os.fork()
@@ -194,11 +197,12 @@ def main() -> None:
         collect()
     print()
     for name in chosen:
-        killed, survived = total[name, "killed"], total[name, "survived"]
-        print(f"{killed:4} of {killed + survived:4} killed  {name}")
-    killed = len(work) - len(survivors)
+        killed, run = total[name, "killed"], sum(count for (of, _), count in total.items() if of == name)
+        print(f"{killed:4} of {run:4} killed  {name}")
+    killed = sum(count for (_, fate), count in total.items() if fate == "killed")
     seconds = time.monotonic() - began
-    print(f"{killed} of {len(work)} mutants of {len(covered)} formulas are killed, {seconds:.0f} s")
+    print(f"{killed} of {total.total()} mutants of {len(covered)} formulas are killed, {seconds:.0f} s")
+    print(f"{len(work) - total.total()} were not run")
 
 
 if __name__ == "__main__":

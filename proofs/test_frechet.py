@@ -15,12 +15,17 @@ def cells(a: Any, b: Any, x: Any) -> bool:
     return bool(x >= 0 and a - x >= 0 and b - x >= 0 and 1 - a - b + x >= 0)
 
 
+def marginals(a: Any, b: Any, *others: Any) -> list[Any]:
+    return unit(a, b)
+
+
 def test_the_residual_is_zero_exactly_for_joint_laws() -> None:
-    """A law of two events has residual 0, and three values with residual 0 are those of a law: both directions."""
+    """A law of two events has residual 0, and three values with residual 0 are those of a law: both directions,
+    for every number x, in [0, 1] or not."""
     prove(
         lambda a, b, x: (frechet_formula(a, b, x) == 0) if cells(a, b, x) else frechet_formula(a, b, x) > 0,
         "a b x",
-        unit,
+        marginals,
     )
 
 
@@ -34,8 +39,8 @@ def test_the_residual_is_the_distance_to_the_nearest_joint_law() -> None:
         residual = frechet_formula(a, b, x)
         return cells(a, b, x - residual) or cells(a, b, x + residual)
 
-    prove(nearest, "a b x y", unit)
-    prove(attained, "a b x", unit)
+    prove(nearest, "a b x y", marginals)
+    prove(attained, "a b x", marginals)
 
 
 def test_twin_independence_is_no_bound() -> None:
