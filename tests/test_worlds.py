@@ -6,8 +6,10 @@ import itertools
 from collections import defaultdict
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from mpmath import MPContext
 
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.golden.quantities import Quantities
@@ -144,3 +146,43 @@ def test_the_reduced_world_agrees_with_a_count_by_hand() -> None:
             seen[str(position), *shown, ranges[tag]][encode] += 1
     total = sum(map(sum, seen.values()))
     assert Fraction(sum(map(min, seen.values())), total) == Fraction(3, 16)
+
+
+def test_two_thousand_pairs_of_state_and_residual_tie_in_peer_review_and_floats_mislabel_some() -> None:
+    """README's numbers: ties with the threshold, counted in integers; what float64 and 70-digit binary make of them."""
+    world, _ = find_world("peer-review")
+    weights = world.tables["weight"].rows
+    factors = [name for name in world.attribute if name != "contribution"]
+    assert world.residual is not None
+    residual = [Fraction(literal) for literal in world.residual.literals]
+    ties = floats = binary = 0
+    context = MPContext()
+    context.dps = 70
+    for contribution in world.attribute["contribution"].levels:
+        tenths = [int(Fraction(weights[contribution, name]) * 10) for name in factors]
+        reals = [float(weights[contribution, name]) for name in factors]
+        longs = [context.mpf(weights[contribution, name]) for name in factors]
+        for levels in itertools.product(range(3), repeat=len(factors)):
+            at = dict(zip(factors, levels, strict=True))
+            if at["validity"] == 0:
+                continue
+            bonus = 5 * (at["significance"] == at["evidence"] == 2) + 10 * (at["evidence"] == at["robustness"] == 2)
+            score = sum(weight * level for weight, level in zip(tenths, levels, strict=True)) + bonus
+            for r in residual:
+                if score + 10 * r == 115:
+                    ties += 1
+                    total = sum_in_order([weight * level for weight, level in zip(reals, levels, strict=True)])
+                    floats += not total + bonus / 10 + float(r) >= 11.5
+                    long = sum_in_order([weight * level for weight, level in zip(longs, levels, strict=True)])
+                    binary += not long + context.mpf(bonus) / 10 + context.mpf(str(float(r))) >= context.mpf("11.5")
+    assert ties == 2132
+    assert floats > 0
+    assert binary > 0
+
+
+def sum_in_order(parts: list[Any]) -> Any:
+    """Left to right, without the compensation that newer Pythons give to sums of floats."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
