@@ -148,7 +148,7 @@ def test_the_reduced_world_agrees_with_a_count_by_hand() -> None:
     assert Fraction(sum(map(min, seen.values())), total) == Fraction(3, 16)
 
 
-def test_two_thousand_pairs_of_state_and_residual_tie_in_peer_review_and_floats_mislabel_some() -> None:
+def test_pairs_of_state_and_residual_that_tie_in_peer_review_and_what_floats_make_of_them() -> None:
     """README's numbers: ties with the threshold, counted in integers; what float64 and 70-digit binary make of them."""
     world, _ = find_world("peer-review")
     weights = world.tables["weight"].rows
@@ -175,9 +175,7 @@ def test_two_thousand_pairs_of_state_and_residual_tie_in_peer_review_and_floats_
                     floats += not total + bonus / 10 + float(r) >= 11.5
                     long = sum_in_order([weight * level for weight, level in zip(longs, levels, strict=True)])
                     binary += not long + context.mpf(bonus) / 10 + context.mpf(str(float(r))) >= context.mpf("11.5")
-    assert ties == 2132
-    assert floats > 0
-    assert binary > 0
+    assert (ties, floats, binary) == (1566, 62, 95)
 
 
 def sum_in_order(parts: list[Any]) -> Any:
