@@ -19,8 +19,8 @@ from exactworlds.golden.check import check_world, golden_path
 from exactworlds.golden.cohort_quantities import SUBJECTS
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import read_golden
+from exactworlds.spec.bundled import find_world, spec_folder, world_names
 from exactworlds.spec.cohorts import cohort_names
-from exactworlds.spec.library import find_world, spec_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.published import load_published
 from exactworlds.spec.world import World

@@ -9,7 +9,7 @@ import pytest
 from exactworlds.audit.calibrate import _Target, calibrate, main, with_probabilities
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import UsageError
-from exactworlds.spec.library import find_world
+from exactworlds.spec.bundled import find_world
 from exactworlds.spec.world import World
 
 

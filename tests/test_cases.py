@@ -25,8 +25,8 @@ from exactworlds.files.requests import read_requests
 from exactworlds.files.targets import read_origin, read_targets
 from exactworlds.memo.cases import CaseSource
 from exactworlds.memo.template import memo_template
+from exactworlds.spec.bundled import find_world, spec_folder, world_names
 from exactworlds.spec.digest import law_digest, text_digest
-from exactworlds.spec.library import find_world, spec_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.world import World
 

@@ -16,8 +16,8 @@ import pytest
 
 import exactworlds
 from exactworlds.golden.store import read_golden
+from exactworlds.spec.bundled import golden_folder
 from exactworlds.spec.claims import load_claims
-from exactworlds.spec.library import golden_folder
 from exactworlds.spec.published import load_published
 
 ROOT = Path(__file__).parent.parent

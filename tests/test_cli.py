@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from exactworlds.spec.bundled import spec_folder, world_names
 from exactworlds.spec.claims import load_claims
 from exactworlds.spec.cohorts import cohort_names
-from exactworlds.spec.library import spec_folder, world_names
 
 LOAN = (Path(__file__).parent / "loan-desk.toml").read_text(encoding="utf-8")
 

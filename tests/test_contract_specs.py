@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exactworlds.errors import InvalidSpec, NotFound
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.cohorts import (
     CohortSpec,
     cohort_law_digest,
@@ -16,7 +17,6 @@ from exactworlds.spec.cohorts import (
     load_cohort,
     parse_cohort,
 )
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.relations import load_relations, parse_relations
 
 SOUND = """

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.digest import law_digest, text_digest
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.load import parse_world
 
 SOURCE = (spec_folder() / "worlds" / "peer-review.toml").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from exactworlds.golden.check import check_world, golden_path
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import GoldenCell, read_golden, write_golden
 from exactworlds.golden.update import add_world, published_golden, replace_cells
-from exactworlds.spec.library import find_world, golden_folder, world_names
+from exactworlds.spec.bundled import find_world, golden_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.published import load_published
 from exactworlds.spec.world import World

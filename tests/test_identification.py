@@ -10,7 +10,7 @@ import pytest
 import derive_covert
 from exactworlds.golden import identification as identified
 from exactworlds.golden.store import read_golden
-from exactworlds.spec.library import find_world, golden_folder
+from exactworlds.spec.bundled import find_world, golden_folder
 
 
 def test_derived_goldens_are_what_the_independent_script_prints() -> None:

@@ -17,8 +17,8 @@ from exactworlds.memo.certify import certify, certify_template, law_in_texts
 from exactworlds.memo.slots import GridSlot, IdentifierSlot, visible_slot
 from exactworlds.memo.streams import Stream
 from exactworlds.memo.template import MemoParseError, memo_template
+from exactworlds.spec.bundled import find_world, spec_folder, world_names
 from exactworlds.spec.document import ShownTable
-from exactworlds.spec.library import find_world, spec_folder, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.templates import Literal, Slot, TemplateSyntaxError, Wording, parse_part
 from exactworlds.spec.world import World

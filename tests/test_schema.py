@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from exactworlds.spec.bundled import spec_folder, world_names
 from exactworlds.spec.cohorts import cohort_names
-from exactworlds.spec.library import spec_folder, world_names
 from exactworlds.spec.schema import schemas
 
 COMMITTED = {

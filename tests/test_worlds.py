@@ -14,7 +14,7 @@ from mpmath import MPContext
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.golden.quantities import Quantities
 from exactworlds.rational import matches_printed
-from exactworlds.spec.library import find_world, world_names
+from exactworlds.spec.bundled import find_world, world_names
 from exactworlds.spec.load import parse_world
 from exactworlds.spec.published import load_published
 from exactworlds.spec.world import World

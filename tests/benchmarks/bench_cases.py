@@ -18,7 +18,7 @@ import numpy as np
 
 from exactworlds.files.case_task import CaseTask, write_case_task
 from exactworlds.memo.cases import CaseSource
-from exactworlds.spec.library import find_world
+from exactworlds.spec.bundled import find_world
 
 BATCH = 10_000
 

@@ -26,8 +26,8 @@ from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import ExactworldsError, UsageError
 from exactworlds.golden.quantities import Quantities
 from exactworlds.rational import exact_text, half_unit, matches_printed, parse_exact
+from exactworlds.spec.bundled import find_world
 from exactworlds.spec.document import Exact
-from exactworlds.spec.library import find_world
 from exactworlds.spec.published import load_published
 from exactworlds.spec.world import World
 

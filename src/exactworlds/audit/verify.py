@@ -24,9 +24,9 @@ from exactworlds.golden.quantities import Quantities, Value, value_text
 from exactworlds.golden.store import read_golden
 from exactworlds.golden.update import published_golden
 from exactworlds.rational import decimal_digits, matches_printed, parse_decimal
+from exactworlds.spec.bundled import golden_folder
 from exactworlds.spec.digest import law_digest, text_digest
 from exactworlds.spec.document import ProvenanceEntry
-from exactworlds.spec.library import golden_folder
 from exactworlds.spec.published import PublishedCell, load_published
 from exactworlds.spec.world import World
 

@@ -12,7 +12,7 @@ import typer
 from exactworlds.cli.output import print_json, print_lines, progress
 from exactworlds.errors import NotFound, UsageError
 from exactworlds.files.case_task import CaseTask, Interface, write_case_task
-from exactworlds.spec.library import find_world
+from exactworlds.spec.bundled import find_world
 
 __all__ = ["cases"]
 

@@ -24,8 +24,8 @@ from exactworlds.golden.cohort_quantities import CohortQuantities
 from exactworlds.golden.quantities import Quantities
 from exactworlds.golden.store import GoldenCell, read_golden, write_golden
 from exactworlds.golden.update import add_world, published_golden, replace_cells
+from exactworlds.spec.bundled import find_world, golden_folder, world_names
 from exactworlds.spec.cohorts import cohort_names, find_cohort
-from exactworlds.spec.library import find_world, golden_folder, world_names
 from exactworlds.spec.published import load_published
 from exactworlds.spec.reading import read_bytes
 

@@ -19,10 +19,10 @@ from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import ExactworldsError, NotFound
 from exactworlds.golden.check import golden_path
 from exactworlds.memo.certify import certify
+from exactworlds.spec.bundled import find_world, world_names
 from exactworlds.spec.claims import load_claims
 from exactworlds.spec.cohorts import cohort_names, find_cohort
 from exactworlds.spec.digest import law_digest, text_digest
-from exactworlds.spec.library import find_world, world_names
 
 __all__ = ["check", "show", "verify"]
 

@@ -11,9 +11,9 @@ from attrs import frozen
 from exactworlds.errors import InvalidArgument, NotFound
 from exactworlds.golden.quantities import Value, value_text
 from exactworlds.golden.store import GoldenCell, GoldenFile, read_golden
+from exactworlds.spec.bundled import golden_folder, world_names
 from exactworlds.spec.cohorts import CohortSpec, cohort_law_digest, cohort_names, cohort_text_digest
 from exactworlds.spec.digest import law_digest, text_digest
-from exactworlds.spec.library import golden_folder, world_names
 from exactworlds.spec.world import World
 
 __all__ = [

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, get_args
 from attrs import fields, frozen
 
 from exactworlds.errors import InvalidSpec, NotFound, Problem, shorten
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.digest import digest_of
 from exactworlds.spec.document import Description, Exact, ProvenanceEntry
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.reading import parse_toml, read_bytes, structure, unknown_keys
 from exactworlds.spec.resolve import Findings
 from exactworlds.spec.resolve_texts import resolve_provenance

@@ -1,7 +1,7 @@
 """Loading a world: a path, bundled name or open text in, a checked `World` out.
 
 All faults of a file are raised together as one `InvalidSpec`. This is the only module of the layer that reads world
-files; `spec.library` knows where the bundled ones are.
+files; `spec.bundled` knows where the bundled ones are.
 """
 
 from __future__ import annotations

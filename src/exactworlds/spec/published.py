@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 from attrs import fields, frozen
 
 from exactworlds.errors import InvalidSpec, Problem
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.document import Description
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.reading import read_toml, structure, unknown_keys
 
 __all__ = ["Group", "Published", "PublishedCell", "load_published"]

@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 from attrs import fields, frozen
 
 from exactworlds.errors import InvalidSpec, Problem, shorten
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.cohorts import VARIANTS
 from exactworlds.spec.document import Description, Exact, ProvenanceEntry
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.reading import parse_toml, read_bytes, structure, unknown_keys
 from exactworlds.spec.resolve import Findings
 from exactworlds.spec.resolve_texts import resolve_provenance

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from attrs import NOTHING, fields, has
 
+from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.claims import Claims
 from exactworlds.spec.cohorts import CohortSpec
 from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
-from exactworlds.spec.library import spec_folder
 from exactworlds.spec.published import Published
 from exactworlds.spec.relations import Relations
 
