@@ -347,7 +347,7 @@ def test_damaged_task_files_are_refused_with_their_line(tmp_path: Path) -> None:
     lines = (out / "requests.jsonl").read_text(encoding="utf-8").splitlines()
     for damage, message in (
         ("{", "line 2: not JSON"),
-        ('{"id": NaN}', "found NaN"),
+        ('{"id": NaN}', "found the number NaN"),
         ('{"id": "a", "id": "b"}', "duplicate key"),
     ):
         (out / "requests.jsonl").write_text("\n".join([lines[0], damage]) + "\n", encoding="utf-8")

@@ -17,9 +17,12 @@ def json_line(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def parse_json(text: str) -> Any:
-    """JSON without duplicate keys, NaN or infinities; `ValueError` says what was found."""
-    return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+def parse_json(text: str, *, floats: bool = True) -> Any:
+    """JSON without duplicate keys, NaN or infinities; `ValueError` says what was found.
+
+    With `floats` false, a number with a point or exponent is refused too: exact values are text.
+    """
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=None if floats else _refuse)
 
 
 def read_json(file: Path) -> Any:
@@ -53,4 +56,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(text: str) -> Any:
-    raise ValueError(f"found {text}, expected a number")
+    raise ValueError(f"found the number {text}, expected one that JSON can hold, or exact text")

@@ -11,13 +11,13 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from attrs import asdict, frozen
 
 from exactworlds.errors import GoldenError, Problem, UnreadableFile, shorten
+from exactworlds.files.strict_json import parse_json
 from exactworlds.spec.reading import read_bytes, structure
 
 __all__ = ["FORMAT", "Change", "GoldenCell", "GoldenFile", "read_golden", "write_golden"]
@@ -65,7 +65,7 @@ def read_golden(file: Path) -> GoldenFile:
     except UnreadableFile as error:
         raise GoldenError(f"{file}: the golden file {error.reason}") from None
     try:
-        raw = json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_refuse)
+        raw = parse_json(data.decode("utf-8"), floats=False)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise GoldenError(f"{file}: not a golden file: {error}") from None
     problems: list[Problem] = []
@@ -103,14 +103,3 @@ def write_golden(file: Path, golden: GoldenFile) -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("found a duplicate key")
-    return content
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(f"found the number {text}, expected exact numbers as text")
