@@ -49,14 +49,12 @@ from exactworlds.metrics.bootstrap import (
 from exactworlds.metrics.calibration import (
     BIN_COUNTS,
     Confidences,
-    ReliabilityRow,
     bin_index,
     calibration_error,
     confidences,
     confidences_binary,
     expected_calibration_error,
     expected_calibration_error_binary,
-    reliability_table,
 )
 from exactworlds.metrics.coherence import (
     RELATIONS,
@@ -154,6 +152,7 @@ from exactworlds.metrics.regrets import (
     regret_binary,
     regret_bound,
 )
+from exactworlds.metrics.reliability import ReliabilityRow, reliability_table
 from exactworlds.metrics.scores import (
     brier_score,
     brier_score_binary,
