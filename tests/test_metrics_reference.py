@@ -7,6 +7,7 @@ import re
 import pytest
 
 from exactworlds import metrics
+from exactworlds.audit.reference import evidence_text, reference_page
 from exactworlds.spec.claims import load_claims
 
 CLAIMS = set(load_claims().claim)
@@ -21,11 +22,20 @@ def test_docstrings_cite_claims_that_exist(name: str) -> None:
         assert cited <= CLAIMS
 
 
-def test_the_reference_page_lists_every_metric() -> None:
-    pdoc = pytest.importorskip("pdoc", reason="the reference page needs the docs extra")
-    pdoc.render.configure(docformat="numpy")
-    page = pdoc.render.html_module(pdoc.doc.Module(metrics), {"exactworlds.metrics": pdoc.doc.Module(metrics)})
+def test_the_reference_page_lists_every_metric_with_its_claim_and_proof() -> None:
+    pytest.importorskip("pdoc", reason="the reference page needs the docs extra")
+    before = {name: getattr(metrics, name).__doc__ for name in metrics.__all__}
+    page = reference_page()
+    assert {name: getattr(metrics, name).__doc__ for name in metrics.__all__} == before
     for name in metrics.__all__:
         assert f'id="{name}"' in page, f"{name} is not on the page"
-    for part in ("Formula: KL(q‖p)", "Claim: C.kl", "Raises"):
+    for part in ("Formula: KL(q‖p)", "Claim: C.kl", "Raises", "Evidence: C.kl is proved by"):
         assert part in page
+    cited = {
+        name
+        for name in metrics.__all__
+        if callable(getattr(metrics, name)) and "Claim:" in (getattr(metrics, name).__doc__ or "")
+    }
+    assert len(cited) > 90
+    for name in cited:
+        assert "proofs/test_" in evidence_text(before[name]) or "tests/test_" in evidence_text(before[name]), name
