@@ -64,6 +64,7 @@ class ScaledWorld:
             if not entry.reads_residual:
                 self.evaluator.names[entry.name] = self.evaluator.evaluate(entry.expression)
         self._views: dict[str, SettingView] = {}
+        self._likelihood: tuple[Fraction, tuple[Array, int]] | None = None
 
     def view(self, setting: str) -> SettingView:
         """The world as a setting shows it."""
@@ -125,7 +126,12 @@ class ScaledWorld:
         return [int(mass * denominator) for mass in law], denominator
 
     def likelihood(self, scale: Fraction) -> tuple[Array, int]:
-        """P_s(y = 1 | state) over all states, as integers over a denominator."""
+        """P_s(y = 1 | state) over all states, as integers over a denominator; every setting shares the last one."""
+        if self._likelihood is None or self._likelihood[0] != scale:
+            self._likelihood = (scale, self._weigh_labels(scale))
+        return self._likelihood[1]
+
+    def _weigh_labels(self, scale: Fraction) -> tuple[Array, int]:
         weights, denominator = self.residual_weights(scale)
         if denominator > SAFE:
             total: Array = np.zeros((1,) * self.rank, dtype=object)
