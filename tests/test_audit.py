@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -217,4 +216,3 @@ def test_cells_are_in_step_with_what_can_be_computed() -> None:
     assert {cell.world for cell in cells} == {*world_names(), *cohort_names(), *SUBJECTS}
     ids = [cell.id for cell in cells]
     assert len(ids) == len(set(ids))
-    assert all(a != b for a, b in itertools.pairwise(ids))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,11 +78,3 @@ def test_the_stream_is_pinned() -> None:
 def test_a_bound_below_one_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="bound: found 0"):
         Stream("x").uniform(0, 1, 0)
-
-
-def test_every_residue_has_the_same_number_of_words() -> None:
-    """What rejection is for: the accepted words split evenly, counted exactly for small words by analogy."""
-    word, bound = 2**8, 7
-    limit = word - word % bound
-    shares = {Fraction(sum(w % bound == r for w in range(limit)), limit) for r in range(bound)}
-    assert shares == {Fraction(1, bound)}

@@ -234,6 +234,11 @@ def test_all_missing_costs_the_deferral_in_every_stratum() -> None:
     for cost in COSTS:
         assert scores.figures[f"silent/canonical-loss@{cost}"].value == Fraction(cost)
         assert scores.figures[f"silent/binary-loss:mean@{cost}"].value == Fraction(cost)
+    for stratum in scores.strata:
+        inside = [truth for truth in ROOTS if truth.stratum == stratum]
+        alone = scored(Run("silent", {}), roots=inside, replicates=20)
+        for cost in COSTS:
+            assert alone.figures[f"silent/canonical-loss@{cost}"].value == Fraction(cost)
     assert isinstance(scores.figures["silent/tv"].value, Undefined)
     assert scores.slots["silent"].ended == {"not-acquired": scores.slots["silent"].eligible}
     assert scores.criteria["silent"].failed == ("validity", *PRIMARY_RELATIONS)
@@ -289,7 +294,7 @@ def test_the_criterion_compares_its_bounds_exactly() -> None:
     """A pass rate of 19 of 20 in one stratum, without spread, is exactly at the bound: it passes."""
     strata = ["only"] * 20
     rates = [Fraction(1)] * 19 + [Fraction(0)]
-    assert exact_lower_bound([Fraction(19, 20)] * 0 + [Fraction(1)] * 20, strata, seed=1, replicates=50) == 1
+    assert exact_lower_bound([Fraction(1)] * 20, strata, seed=1, replicates=50) == 1
     low = exact_lower_bound(rates, strata, seed=1, replicates=4001)
     assert low is not None
     assert low * 20 % 1 == 0  # position 100 of 4,001 is a replicate, no interpolation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ import typer
 from exactworlds.audit.verify import audit_papers
 from exactworlds.cli.output import print_json, print_lines
 from exactworlds.errors import GoldenError, UsageError
+from exactworlds.files.strict_json import parse_json
 from exactworlds.golden.check import (
     GoldenResult,
     Pinnable,
@@ -121,7 +121,7 @@ def add(
 
 def _derived(file: Path) -> list[GoldenCell]:
     try:
-        raw = json.loads(read_bytes(file))
+        raw = parse_json(read_bytes(file).decode("utf-8"), floats=False)
         return [GoldenCell(**entry) for entry in raw]
     except (ValueError, TypeError) as error:
         raise GoldenError(f"{file}: not a JSON list of derived cells: {error}") from None

@@ -14,7 +14,8 @@ from typing import Any
 
 from attrs import frozen
 
-from exactworlds.engine import decimals, enumerate, scaled
+from exactworlds.engine import decimals, scaled
+from exactworlds.engine import enumerate as definition
 from exactworlds.engine.entropy import Interval
 from exactworlds.rational import parse_exact
 from exactworlds.spec.world import World
@@ -113,7 +114,7 @@ def admit(
     for name, place in places.items():
         if place is None:
             disagreements.append(f"{name}: the engines find different patterns of positive mass")
-    for done, (setting, scale) in enumerate_pairs(pairs):
+    for done, (setting, scale) in enumerate(pairs, start=1):
         told("comparing settings and scales", done, len(pairs))
         figures[setting, scale] = exact_figures(exact, setting, scale)
         place = places[setting]
@@ -126,7 +127,7 @@ def admit(
     if world.states_with_residual > ENUMERATION_LIMIT:
         ran = []
     for scale in ran:
-        tables = enumerate.pattern_tables(
+        tables = definition.pattern_tables(
             world, parse_exact(scale), lambda done: told("enumerating states", done, world.states)
         )
         for setting, table in tables.items():
@@ -186,11 +187,6 @@ def largest_difference(exact: Iterable[Fraction], second: Iterable[Any], context
     return _rational(max(differences))
 
 
-def enumerate_pairs(pairs: list[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:
-    """The built-in `enumerate`, whose name an engine has taken here."""
-    return zip(range(1, len(pairs) + 1), pairs, strict=True)
-
-
 def _places(exact: list[tuple[str, ...]], second: list[tuple[str, ...]]) -> list[int] | None:
     """Where each pattern of the second path stands in the exact table; None if they are not the same patterns."""
     index = dict(zip(exact, range(len(exact)), strict=True))
@@ -209,9 +205,9 @@ def _table_differences(
     where = f"{setting} at scale {scale}"
     if exact.view(setting).table(parse_exact(scale)) != table:
         yield f"{where}: the tables of pattern, mass and posterior differ between enumerate and scaled"
-    if figures and enumerate.prior(table) != figures.prior:
+    if figures and definition.prior(table) != figures.prior:
         yield f"{where}: the priors differ between enumerate and scaled"
-    if figures and enumerate.bayes_error(table) != figures.bayes_error:
+    if figures and definition.bayes_error(table) != figures.bayes_error:
         yield f"{where}: the Bayes errors differ between enumerate and scaled"
 
 

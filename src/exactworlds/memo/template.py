@@ -92,11 +92,6 @@ class MemoTemplate:
             raise MemoParseError(text, 0, ["a text with one reading; this one has several"])
         return self._interpret(text, found[0].items)
 
-    def interpret_all(self, text: str) -> list[Parsed]:
-        """Up to two readings of a text, for showing a witness of ambiguity."""
-        found = self.chain.readings(text)
-        return [] if isinstance(found, Stuck) else [self._interpret(text, reading.items) for reading in found]
-
     def _interpret(self, text: str, pieces: Sequence[str]) -> Parsed:
         values: dict[str, str] = {}
         identifiers: list[IdentifierSlot] = []
