@@ -248,3 +248,14 @@ def test_every_bundled_world_is_pinned_in_full() -> None:
 
 def test_a_users_world_is_pinned_beside_its_file(tmp_path: Path) -> None:
     assert golden_path(tiny(), tmp_path / "my.toml") == tmp_path / "my.golden.json"
+
+
+def test_a_stale_text_digest_fails_by_itself(pinned: Path) -> None:
+    """Another question moves no number and not the law; memos may have changed, so the file does not match."""
+    text = TINY.replace("PROBABILITY", "0.3").replace("REST", "0.7")
+    asked = parse_world(text.replace('question = "is it?"', 'question = "is it so?"').encode())
+    result = check_world(asked, pinned, Quantities(asked))
+    assert result.law_matches
+    assert not moved_ids(asked, pinned)
+    assert not result.text_matches
+    assert not result.matches

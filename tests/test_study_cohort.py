@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from exactworlds.errors import InvalidArgument
-from exactworlds.metrics import RELATIONS, Undefined
-from exactworlds.study.cohort import PRIMARY_RELATIONS, CohortScores, score_cohort, slots
+from exactworlds.metrics import RELATIONS, Undefined, resample_counts
+from exactworlds.study.cohort import PRIMARY_RELATIONS, CohortScores, _criterion, score_cohort, slots
 from exactworlds.study.figures import exact_lower_bound, figure
 from exactworlds.study.post_hoc import calibration_table, complement_table, reject_curves, selective_table, sweep_signs
 from exactworlds.study.reports import SCALARS, VARIANTS, VECTORS, Answer, RootTruth, Run, rejected, valid
@@ -361,3 +361,47 @@ def test_selection_by_excess_risk_is_best_and_random_keeps_half_of_all() -> None
 def test_what_does_not_go_together_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidArgument, match=message):
         make()
+
+
+@pytest.mark.parametrize("replicates", [1, 40, 41, 399])
+def test_the_exact_bound_is_the_percentile_of_the_sorted_rates(replicates: int) -> None:
+    """Every replicate's rate as a Fraction, sorted, and the position (R − 1)/40 between neighbours."""
+    strata = [f"s{number % 3}" for number in range(30)]
+    rates = [None if number % 11 == 0 else Fraction(number % 4 != 0) for number in range(30)]
+    found = []
+    for counts in resample_counts(strata, replicates=replicates, seed=9):
+        for row in counts.tolist():
+            shares = []
+            for name in ("s0", "s1", "s2"):
+                inside = [(n, rate) for n, rate, s in zip(row, rates, strata, strict=True) if s == name]
+                drawn = [(n, rate) for n, rate in inside if rate is not None]
+                total = sum(n for n, _ in drawn)
+                if total:
+                    shares.append(Fraction(sum(n for n, rate in drawn if rate), total))
+            found.append(sum(shares, Fraction(0)) / len(shares))
+    found.sort()
+    place = Fraction(replicates - 1, 40)
+    low = int(place)
+    high = min(low + 1, replicates - 1)
+    expected = found[low] + (found[high] - found[low]) * (place - low)
+    assert exact_lower_bound(rates, strata, seed=9, replicates=replicates) == expected
+
+
+def test_a_bound_of_exactly_95_percent_passes() -> None:
+    """One replicate of twenty roots, under a seed that draws the one that fails exactly once."""
+    rates = [Fraction(1)] * 19 + [Fraction(0)]
+    strata = ["only"] * 20
+    seed = next(s for s in range(200) if exact_lower_bound(rates, strata, seed=s, replicates=1) == Fraction(19, 20))
+    ends = slots(ROOTS, run("exact"))
+    found = _criterion(dict.fromkeys(PRIMARY_RELATIONS, rates), strata, ends, seed=seed, replicates=1)
+    assert set(found.lower_bounds.values()) == {Fraction(19, 20)}
+    assert found.passes
+
+
+def test_a_mean_of_exactly_a_half_is_no() -> None:
+    """Every pair reports ½: the class is no, half the weight acts and loses q(A), the rest defers."""
+    half = run("half", lambda truth, asked: Fraction(1, 2) if asked in ("event", "choice") else exact(truth, asked))
+    strata = [truth.stratum for truth in ROOTS]
+    mean = figure([truth.event for truth in ROOTS], strata).value
+    assert isinstance(mean, Fraction)
+    assert selective_table(ROOTS, half).losses["random"] == mean / 2 + Fraction(1, 20)

@@ -187,3 +187,15 @@ def test_wrong_words_are_one_message(tmp_path: Path, words: tuple[str, ...], mes
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "task").exists()
+
+
+def test_the_slack_of_a_sum_is_half_a_step_for_each_option(requests: list[ContractRequest]) -> None:
+    """Two options of two decimals: 0.99 is within 2 × 0.005, 0.98 is not; without a step only 1 is."""
+    step = Fraction(1, 100)
+    assert judge({"yes": "0.50", "no": "0.49"}, binary(requests), step=step).state == "valid"
+    assert judge({"yes": "0.50", "no": "0.48"}, binary(requests), step=step).reason == "sum"
+    assert judge({"yes": "0.50", "no": "0.50"}, binary(requests)).state == "valid"
+    keys = [option.key for option in whole(requests).options]
+    four = dict(zip(keys, ("0.25", "0.25", "0.25", "0.23"), strict=True))
+    assert judge(four, whole(requests), step=step).state == "valid"
+    assert judge({**four, keys[0]: "0.24"}, whole(requests), step=Fraction(1, 10)).reason == "sum"
