@@ -20,6 +20,7 @@ from exactworlds.spec.bundled import spec_folder
 from exactworlds.spec.claims import Claims
 from exactworlds.spec.cohorts import CohortSpec
 from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
+from exactworlds.spec.prices import Prices
 from exactworlds.spec.published import Published
 from exactworlds.spec.relations import Relations
 
@@ -43,6 +44,7 @@ _FILES: dict[str, type] = {
     "claims": Claims,
     "cohort": CohortSpec,
     "relations": Relations,
+    "prices": Prices,
 }
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
 
