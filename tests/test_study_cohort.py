@@ -53,6 +53,11 @@ def truths(count: int = 160, *, seed: int = 3) -> list[RootTruth]:
 ROOTS = truths()
 
 
+def mass_of_b(truth: RootTruth) -> Fraction:
+    assert truth.event_b is not None  # these roots are asked for B
+    return truth.event_b
+
+
 def run(
     name: str, answer: Callable[[RootTruth, str], Report | Answer] | None = None, roots: list[RootTruth] = ROOTS
 ) -> Run:
@@ -131,10 +136,10 @@ def test_a_report_off_by_delta_breaks_its_relations_by_delta_and_no_other(varian
 def test_an_intersection_off_by_delta_breaks_the_product_rule() -> None:
     scores = scored(run("off", lambda truth, asked: shifted(exact(truth, asked), -DELTA * (asked == "conditional"))))
     found = residuals(scores, "off")
-    expected = [truth.event_b * DELTA for truth in ROOTS if truth.conditional is not None]
+    expected = [mass_of_b(truth) * DELTA for truth in ROOTS if truth.conditional is not None]
     product = scores.figures["off/product"]
     assert product.n == len(expected)
-    by_root = [None if truth.conditional is None else truth.event_b * DELTA for truth in ROOTS]
+    by_root = [None if truth.conditional is None else mass_of_b(truth) * DELTA for truth in ROOTS]
     assert product.value == figure(by_root, [truth.stratum for truth in ROOTS]).value
     assert {relation for relation, value in found.items() if value} == {"product"}
 
@@ -142,7 +147,7 @@ def test_an_intersection_off_by_delta_breaks_the_product_rule() -> None:
 def test_a_joint_probability_outside_its_bounds_breaks_frechet_by_delta() -> None:
     def above(truth: RootTruth, asked: str) -> Report:
         if asked == "intersection":
-            return min(truth.event, truth.event_b) + DELTA
+            return min(truth.event, mass_of_b(truth)) + DELTA
         return exact(truth, asked)
 
     found = residuals(scored(run("off", above)), "off")

@@ -103,9 +103,7 @@ def _faults(prices: Prices) -> Iterator[Problem]:
             if amount.value < 0 or not is_finite_decimal(amount.value):
                 yield Problem(f"{where}.{name}", f"found {amount}, expected a decimal that is not negative")
         if row.kind == "chosen" and (row.input.value or row.output.value):
-            yield Problem(
-                f"{where}.kind", "found chosen beside a price, expected published: what costs money has a list"
-            )
+            yield Problem(f"{where}.kind", "found chosen beside a price, expected published or a price of 0")
         for key, text in (("backend", row.backend), ("model", row.model), ("source", row.source)):
             if not text.strip():
                 yield Problem(f"{where}.{key}", "found nothing, expected a text")

@@ -34,7 +34,8 @@ class RootTruth:
     """The exact posterior of one root.
 
     `posterior` follows the sorted `categories`; `in_event` says which of them make up A. `conditional` is None where
-    P(B) = 0, and its request is then not eligible. `outcome` is the index of one drawn category, if one was drawn.
+    P(B) = 0, and its request is then not eligible. `event_b` and `intersection` are None only in a cohort that never
+    asks for them. `outcome` is the index of one drawn category, if one was drawn.
     """
 
     id: str
@@ -42,8 +43,8 @@ class RootTruth:
     categories: tuple[str, ...]
     posterior: tuple[Fraction, ...]
     in_event: tuple[bool, ...]
-    event_b: Fraction
-    intersection: Fraction
+    event_b: Fraction | None
+    intersection: Fraction | None
     conditional: Fraction | None
     outcome: int | None = None
 
