@@ -15,7 +15,7 @@ from exactworlds.spec.reading import structure
 __all__ = ["REQUESTS", "Demonstration", "Kind", "Option", "Request", "read_requests", "request_content"]
 
 REQUESTS = "requests.jsonl"
-Kind = Literal["event", "choice", "distribution"]
+Kind = Literal["event", "choice", "distribution", "score"]
 
 
 @frozen
