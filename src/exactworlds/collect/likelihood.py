@@ -1,7 +1,7 @@
 """Local likelihood readout: next-token logits on the answer letters, softmax over them, and the mass they had together.
 
-From logits to probabilities everything is here, in NumPy; the model is only where the logits come from. Answers that are
-not one token each are refused: their likelihoods would not be comparable (P2, Section 3 and Appendix M).
+From logits to probabilities everything is here, in NumPy; the model is only where the logits come from. Answers that
+are not one token each are refused: their likelihoods would not be comparable (P2, Section 3 and Appendix M).
 """
 
 from __future__ import annotations

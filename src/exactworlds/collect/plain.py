@@ -1,6 +1,7 @@
 """The neutral form itself: the request as one JSON object, an object of probabilities back.
 
-For what runs on this machine. Reporters and programs answer in it. Exact numbers are text here ("7/25"); JSON numbers stand for their decimals.
+For what runs on this machine. Reporters and programs answer in it. Exact numbers are text here ("7/25"); JSON numbers
+stand for their decimals.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["Plain"]
 
 @frozen
 class Plain:
-    """The protocol: {"id", "probabilities": {key: number}}."""
+    """The protocol: {"id", "probabilities": {key: number}}, or a refusal or fault in place of the probabilities."""
 
     def body(self, request: Request, model: str) -> bytes:
         """The bytes of a request: all that may be seen, and nothing else."""
@@ -35,10 +36,14 @@ class Plain:
             raise Unread("transport", "the answer is to another request")
         if "refusal" in content:
             raise Unread("refusal", str(content["refusal"])[:200])
+        if "fault" in content:
+            raise Unread("transport", str(content["fault"])[:200])
         report = content.get("probabilities")
         if not isinstance(report, dict):
             raise Unread("missing-option", "the answer has no probabilities")
-        return Reading(tuple((key, str(value), _exact(value)) for key, value in report.items()))
+        mass = exact_number(content.get("label_mass"))
+        pairs = tuple((key, str(value), _exact(value)) for key, value in report.items())
+        return Reading(pairs, label_mass=None if mass is None else float(mass))
 
     def usage(self, answer: bytes) -> Usage:
         """Nothing is counted on this machine."""

@@ -6,6 +6,7 @@ request that does not fit is never sent.
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from typing import Any
@@ -16,6 +17,8 @@ from exactworlds.collect.exchange import Exchange
 from exactworlds.errors import NotFound, UsageError
 
 __all__ = ["Sparrow"]
+
+UNBOUNDED = 10**9
 
 
 class Sparrow:
@@ -30,20 +33,22 @@ class Sparrow:
         if model not in known:
             raise NotFound("model", model, known)
         self._decider: Any = sparrow_decider.Decider.load(model)
-        self._decider_module = sparrow_decider
-        self.window: int | None = None if self._decider.static else int(self._decider.max_len)
+        self._module: Any = sparrow_decider
+        reader = self._decider.static or self._decider
+        self.window = int(reader.max_len)
 
     def count(self, body: bytes) -> int:
-        """The tokens of a request as the model would see it, its own frame included."""
+        """The tokens that have to fit: of the longest of its texts where the model pools each, else of all together."""
         content = json.loads(body)
         (question,) = content["questions"].values()
-        kind, options = self._decider_module._options(question)
-        decider = self._decider
-        limit, decider.max_len = decider.max_len, 10**9
-        try:
-            ids, _, _ = decider._encode(content["state"], question.get("instructions"), kind, options)
-        finally:
-            decider.max_len = limit
+        kind, options = self._module._options(question)
+        state, instructions = content["state"].strip(), question.get("instructions", "").strip()
+        if self._decider.static:
+            texts = [state, instructions, *(f"{name} {text}" for name, text in options)]
+            return max(len(self._decider.static.tok.encode(text, UNBOUNDED)) for text in texts)
+        unbounded = copy.copy(self._decider)
+        unbounded.max_len = UNBOUNDED
+        ids, _, _ = unbounded._encode(state, instructions, kind, options)
         return len(ids)
 
     async def ask(self, body: bytes) -> Exchange:

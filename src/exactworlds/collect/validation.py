@@ -1,7 +1,8 @@
 """What makes a report of probabilities valid. Nothing is repaired: the first reason that holds is the end of it.
 
 A sum may miss 1 by half a step of the declared precision for each option, at most 0.02; the report is then p/Σp
-exactly. An all-zero report is never valid, however coarse the precision. What is not here: reading bytes (the wire forms).
+exactly. An all-zero report is never valid, however coarse the precision. What is not here: reading bytes (the wire
+forms).
 """
 
 from __future__ import annotations

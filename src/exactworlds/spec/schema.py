@@ -22,6 +22,7 @@ from exactworlds.spec.cohorts import CohortSpec
 from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
 from exactworlds.spec.published import Published
 from exactworlds.spec.relations import Relations
+from exactworlds.spec.reporters import ReporterSettings
 
 __all__ = ["schema_of", "schemas", "write_schemas"]
 
@@ -43,6 +44,7 @@ _FILES: dict[str, type] = {
     "claims": Claims,
     "cohort": CohortSpec,
     "relations": Relations,
+    "reporters": ReporterSettings,
 }
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
 
