@@ -78,7 +78,7 @@ def make_run(
     task: Path,
     ends: Sequence[End],
     *,
-    backend: str = "system-one",
+    backend: str = "systemone",
     model: str = "jev-1.13.0",
     settings: Mapping[str, str] | None = None,
 ) -> Path:

@@ -14,7 +14,7 @@ from exactworlds.spec.prices import find_price, load_prices, parse_prices, token
 
 ROW = """
 [[price]]
-backend = "system-one"
+backend = "systemone"
 model = "m"
 input = "0.042"
 output = "1"
@@ -37,13 +37,13 @@ def test_what_is_free_is_chosen_and_what_costs_money_is_published() -> None:
 
 
 def test_a_model_without_a_row_has_no_price() -> None:
-    assert find_price("system-one", "jev-latest") is None
+    assert find_price("systemone", "jev-latest") is None
     assert find_price("nobody", "jev-1.13.0") is None
 
 
 def test_the_own_row_of_a_model_goes_before_that_of_its_backend() -> None:
     prices = parse_prices((HEAD + ROW + ROW.replace('"m"', '"*"').replace("0.042", "9")).encode())
-    found = [prices.find("system-one", model) for model in ("m", "other")]
+    found = [prices.find("systemone", model) for model in ("m", "other")]
     assert [row.input.raw for row in found if row] == ["0.042", "9"]
 
 
@@ -68,7 +68,7 @@ def test_all_faults_come_at_once() -> None:
         "price[0].date: found '2026-13-01', expected a date such as 2026-10-07",
         "price[1].kind: found chosen beside a price, expected published or a price of 0",
         "price[1].source: found nothing, expected a text",
-        "price[1]: prices system-one m again, expected only price[0]",
+        "price[1]: prices systemone m again, expected only price[0]",
     ]
 
 

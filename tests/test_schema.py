@@ -15,7 +15,7 @@ from exactworlds.spec.schema import schemas
 
 COMMITTED = {
     name: json.loads((spec_folder() / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    for name in ("world", "published", "claims", "cohort", "relations", "prices")
+    for name in ("world", "published", "claims", "cohort", "relations", "prices", "reporters")
 }
 
 
@@ -38,7 +38,7 @@ def test_the_bundled_cohorts_are_valid(name: str) -> None:
     jsonschema.validate(raw, COMMITTED["cohort"], jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("name", ["published", "claims", "relations", "prices"])
+@pytest.mark.parametrize("name", ["published", "claims", "relations", "prices", "reporters"])
 def test_the_other_spec_files_are_valid(name: str) -> None:
     raw = tomllib.loads((spec_folder() / f"{name}.toml").read_text(encoding="utf-8"))
     jsonschema.validate(raw, COMMITTED[name], jsonschema.Draft202012Validator)

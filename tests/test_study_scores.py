@@ -280,17 +280,18 @@ def test_nothing_valid_has_no_share_that_was_rescaled() -> None:
 
 def test_costs_are_exact_and_unknown_rather_than_0() -> None:
     ends = some_ends()[:3]
-    jev = find_price("system-one", "jev-1.13.0")
+    jev = find_price("systemone", "jev-1.13.0")
     known = cost_of(ends, jev)
     assert known.usd == Fraction(42, 1000) * 900 / 10**6
     assert known.usd_per_request == Fraction(42, 1000) * 300 / 10**6
     assert isinstance(cost_of(ends, None).usd, Undefined)
-    untold = cost_of([*ends, End("5", "unavailable", attempts=1)], jev)
+    assert cost_of([*ends, End("5", "unavailable", attempts=1)], jev).usd == known.usd
+    untold = cost_of([*ends, answered("5", None, input_tokens=None)], jev)
     assert isinstance(untold.usd, Undefined)
-    assert (untold.priced, untold.usd.reason) == (3, "1 of 4 requests do not say their tokens")
+    assert (untold.priced, untold.usd.reason) == (3, "1 of 4 answers do not say their tokens")
     assert isinstance(cost_of([End("7", "not-acquired")], jev).usd, Undefined)
-    free = next(row for row in load_prices().price if row.backend == "reference")
-    assert cost_of([End("5", "unavailable", attempts=1)], free).usd == 0
+    free = next(row for row in load_prices().price if row.backend == "reporter")
+    assert cost_of([answered("5", None, input_tokens=None)], free).usd == 0
 
 
 # --- whole runs -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The command line: `exactworlds verify | check | show | cases | contracts | golden …`.
+"""The command line: `exactworlds verify | check | show | cases | contracts | collect | golden …`.
 
 Exit codes: 0 good, 1 a check failed, 2 usage or unreadable input. Errors are messages, never tracebacks; set
 EXACTWORLDS_DEBUG=1 to see where one came from.
@@ -15,7 +15,9 @@ import typer
 from exactworlds import __version__
 from exactworlds.cli import goldens, worlds
 from exactworlds.cli.cases import cases
+from exactworlds.cli.collect import collect
 from exactworlds.cli.contracts import contracts
+from exactworlds.cli.scoring import score
 from exactworlds.errors import ExactworldsError
 
 __all__ = ["app", "main"]
@@ -32,6 +34,8 @@ app.command()(worlds.check)
 app.command()(worlds.show)
 app.command()(cases)
 app.command()(contracts)
+app.command()(collect)
+app.command()(score)
 app.add_typer(goldens.app, name="golden")
 
 

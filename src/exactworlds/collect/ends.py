@@ -25,10 +25,10 @@ REASONS = (
 class End:
     """How one request ended.
 
-    `report` has the probability of each option key and adds up to exactly 1; only a valid end has one. `total` is what the
-    numbers added up to before they were rescaled within the precision that the backend declares. `said` keeps what was
-    reported, as text, also where it was rejected. `label_mass` is the probability that the options had together where
-    the backend reads it off a larger distribution. `served` says that the last answer came with success (HTTP 200).
+    `report` has the probability of each option key and adds up to exactly 1; only a valid end has one. `total` is what
+    the numbers added up to before they were rescaled within the precision that the backend declares. `said` keeps what
+    was reported, as text, also where it was rejected. `label_mass` is the probability that the options had together
+    where the backend reads it off a larger distribution. `served` says that the last answer came with HTTP 200.
     `seconds` and the tokens are sums over all attempts that were answered.
     """
 

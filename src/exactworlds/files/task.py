@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from exactworlds.errors import UnreadableFile, UsageError
-from exactworlds.files.requests import REQUESTS
+from exactworlds.files.requests import MANIFEST, REQUESTS
 from exactworlds.files.strict_json import json_line
 from exactworlds.files.targets import FOLDER, ORIGIN, TARGETS
 
 __all__ = ["MANIFEST", "TaskWriter", "new_task"]
 
-MANIFEST = "task.json"
 _BATCH = 10_000
 
 

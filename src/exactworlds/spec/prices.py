@@ -77,7 +77,7 @@ def parse_prices(data: bytes, file: str | Path = "<text>") -> Prices:
 def find_price(backend: str, model: str) -> Price | None:
     """The bundled list price of a model; None if it is not known.
 
-    >>> find_price("reference", "posterior").input.value, find_price("nobody", "nothing")
+    >>> find_price("reporter", "posterior").input.value, find_price("nobody", "nothing")
     (Fraction(0, 1), None)
     """
     return load_prices().find(backend, model)
@@ -86,7 +86,7 @@ def find_price(backend: str, model: str) -> Price | None:
 def token_cost(price: Price, input_tokens: int, output_tokens: int) -> Fraction:
     """What tokens cost in USD, exactly.
 
-    >>> token_cost(find_price("system-one", "jev-1.13.0"), 1_000_000, 7)
+    >>> token_cost(find_price("systemone", "jev-1.13.0"), 1_000_000, 7)
     Fraction(21, 500)
     """
     for name, count in (("input_tokens", input_tokens), ("output_tokens", output_tokens)):

@@ -23,6 +23,7 @@ from exactworlds.spec.document import Description, Exact, Tree, WorldDocument
 from exactworlds.spec.prices import Prices
 from exactworlds.spec.published import Published
 from exactworlds.spec.relations import Relations
+from exactworlds.spec.reporters import ReporterSettings
 
 __all__ = ["schema_of", "schemas", "write_schemas"]
 
@@ -45,6 +46,7 @@ _FILES: dict[str, type] = {
     "cohort": CohortSpec,
     "relations": Relations,
     "prices": Prices,
+    "reporters": ReporterSettings,
 }
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean"}
 

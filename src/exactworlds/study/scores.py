@@ -129,6 +129,7 @@ def collection_content(ends: Sequence[End], price: Price | None) -> dict[str, An
             "usd": number(cost.usd),
             "usd_per_request": number(cost.usd_per_request),
             "n": cost.priced,
+            "of": cost.answered,
             "price": None if cost.price is None else _price(cost.price),
         },
     }

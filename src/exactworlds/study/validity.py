@@ -33,12 +33,17 @@ class Total:
 
 @frozen
 class Cost:
-    """What a run cost by list prices, in USD, or why that is unknown; `priced` requests have the tokens it needs."""
+    """What a run cost by list prices, in USD, or why that is unknown.
+
+    `priced` of the `answered` requests say the tokens that the price asks for. What was sent without an answer says
+    none and is not in the cost.
+    """
 
     usd: Fraction | Undefined
     usd_per_request: Fraction | Undefined
     price: Price | None
     priced: int
+    answered: int
 
 
 @frozen
@@ -123,28 +128,28 @@ def collection(ends: Sequence[End]) -> Collection:
 def cost_of(ends: Sequence[End], price: Price | None) -> Cost:
     """The cost of a run by list prices.
 
-    Known if there is a price, and every request that was attempted says the tokens that the price asks for: a price of
-    0 asks for none. The mean is over the requests that were attempted.
+    Known if there is a price, and every answer (with success, HTTP 200) says the tokens that the price asks for: a
+    price of 0 asks for none. The mean is over the requests that were answered.
     """
+    answers = [end for end in ends if end.state == "valid" or end.served]
     if price is None:
         unknown = Undefined("no list price of this model is known")
-        return Cost(unknown, unknown, None, 0)
-    tried = [end for end in ends if end.attempts > 0]
+        return Cost(unknown, unknown, None, 0, len(answers))
     told = [
         end
-        for end in tried
+        for end in answers
         if (end.input_tokens is not None or not price.input.value)
         and (end.output_tokens is not None or not price.output.value)
     ]
-    if not tried:
-        unknown = Undefined("no request was sent", {"requests": len(ends)})
-        return Cost(unknown, unknown, price, 0)
-    if len(told) < len(tried):
-        counts = {"without tokens": len(tried) - len(told), "sent": len(tried)}
-        unknown = Undefined(f"{counts['without tokens']} of {len(tried)} requests do not say their tokens", counts)
-        return Cost(unknown, unknown, price, len(told))
+    if not answers:
+        unknown = Undefined("no request was answered", {"requests": len(ends)})
+        return Cost(unknown, unknown, price, 0, 0)
+    if len(told) < len(answers):
+        counts = {"without tokens": len(answers) - len(told), "answered": len(answers)}
+        unknown = Undefined(f"{counts['without tokens']} of {len(answers)} answers do not say their tokens", counts)
+        return Cost(unknown, unknown, price, len(told), len(answers))
     usd = sum((token_cost(price, end.input_tokens or 0, end.output_tokens or 0) for end in told), Fraction(0))
-    return Cost(usd, usd / len(told), price, len(told))
+    return Cost(usd, usd / len(told), price, len(told), len(answers))
 
 
 def _total(values: Sequence[float | int | None]) -> Total:
