@@ -1,4 +1,4 @@
-"""The command line: `exactworlds verify | check | show | cases | contracts | collect | golden …`.
+"""The command line: `exactworlds verify | check | show | cases | contracts | collect | score | report | golden …`.
 
 Exit codes: 0 good, 1 a check failed, 2 usage or unreadable input. Errors are messages, never tracebacks; set
 EXACTWORLDS_DEBUG=1 to see where one came from.
@@ -17,6 +17,7 @@ from exactworlds.cli import goldens, worlds
 from exactworlds.cli.cases import cases
 from exactworlds.cli.collect import collect
 from exactworlds.cli.contracts import contracts
+from exactworlds.cli.reporting import report
 from exactworlds.cli.scoring import score
 from exactworlds.errors import ExactworldsError
 
@@ -36,6 +37,7 @@ app.command()(cases)
 app.command()(contracts)
 app.command()(collect)
 app.command()(score)
+app.command()(report)
 app.add_typer(goldens.app, name="golden")
 
 

@@ -29,7 +29,7 @@ from exactworlds.study.figures import Figure
 from exactworlds.study.joining import CaseRow, ContractRows
 from exactworlds.study.validity import Collection, Total, collection, cost_of
 
-__all__ = ["case_content", "collection_content", "contract_content", "number"]
+__all__ = ["case_content", "collection_content", "contract_content", "curve_content", "number"]
 
 
 def case_content(rows: Sequence[CaseRow], price: Price | None) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def case_content(rows: Sequence[CaseRow], price: Price | None) -> dict[str, Any]
         else {
             "n": curves.n,
             "constant_report": number(curves.constant_report),
-            "reject": {name: _curve(curve) for name, curve in curves.reject.items()},
-            "murphy": {name: _curve(curve) for name, curve in curves.murphy.items()},
+            "reject": {name: curve_content(curve) for name, curve in curves.reject.items()},
+            "murphy": {name: curve_content(curve) for name, curve in curves.murphy.items()},
         },
         "reliability": None
         if tables is None
@@ -204,7 +204,7 @@ def _price(price: Price) -> dict[str, str]:
     }
 
 
-def _curve(curve: ExactCurve) -> dict[str, Any]:
+def curve_content(curve: ExactCurve) -> dict[str, Any]:
     """An exact curve by its breakpoints: the values left of, at and right of each, and the limits at both ends."""
     (first_a, first_b), (last_a, last_b) = curve.segments[0], curve.segments[-1]
     return {
