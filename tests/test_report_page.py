@@ -168,7 +168,7 @@ def test_values_are_read_by_keyboard_and_by_pointer(opened: Opened) -> None:
     assert ": c = 0.49, loss " in reading.inner_text()
     costs = opened.page.locator(".chart").filter(has=opened.page.locator("#s0-cost-title"))
     costs.locator(".plot .dot").first.hover(force=True)
-    assert "USD per 1,000 answers, KL" in costs.locator("output").inner_text()
+    costs.locator("output", has_text="USD per 1,000 answers, KL").wait_for()
 
 
 def test_without_a_script_every_number_is_there(browser: Browser, file: Path) -> None:
