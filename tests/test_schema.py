@@ -14,8 +14,8 @@ from exactworlds.spec.cohorts import cohort_names
 from exactworlds.spec.schema import schemas
 
 COMMITTED = {
-    name: json.loads((spec_folder() / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    for name in ("world", "published", "claims", "cohort", "relations")
+    file.name.removesuffix(".schema.json"): json.loads(file.read_text(encoding="utf-8"))
+    for file in (spec_folder() / "schema").glob("*.schema.json")
 }
 
 
@@ -38,7 +38,7 @@ def test_the_bundled_cohorts_are_valid(name: str) -> None:
     jsonschema.validate(raw, COMMITTED["cohort"], jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("name", ["published", "claims", "relations"])
+@pytest.mark.parametrize("name", ["published", "claims", "relations", "reporters"])
 def test_the_other_spec_files_are_valid(name: str) -> None:
     raw = tomllib.loads((spec_folder() / f"{name}.toml").read_text(encoding="utf-8"))
     jsonschema.validate(raw, COMMITTED[name], jsonschema.Draft202012Validator)
