@@ -92,9 +92,9 @@ def test_clipped_divergence_of_the_posterior_is_its_golden(world: str, setting: 
         total = mpmath.mpf(0)
         for _, mass, posterior in rows:
             q = min(max(posterior, Fraction(1, 1000)), Fraction(999, 1000))
-            for share, said in ((posterior, q), (1 - posterior, 1 - q)):
+            for share, shown in ((posterior, q), (1 - posterior, 1 - q)):
                 if share:
-                    ratio = share / said
+                    ratio = share / shown
                     term = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
                     total += term * mpmath.mpf((mass * share).numerator) / (mass * share).denominator
         assert abs(total - pinned) < mpmath.mpf(10) ** -40
