@@ -16,8 +16,8 @@ __all__ = ["DuplicateKey", "JsonNumber", "NotJson", "exact_number", "parse_answe
 LONGEST_NUMBER = 1000
 """The longest number that is read, in characters."""
 
-LARGEST_EXPONENT = 400
-"""Beyond the range of a double, at either end, a number is taken for what it would be there: not finite."""
+LARGEST_EXPONENT = 300
+"""A number with a larger power of ten, up or down, is beyond what doubles hold, and no probability."""
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 

@@ -25,7 +25,7 @@ from exactworlds.collect.exchange import Ask, Exchange, verdict
 from exactworlds.collect.ledger_writer import LedgerWriter
 from exactworlds.collect.reading import end_of_answer
 from exactworlds.collect.secrets import Secrets
-from exactworlds.collect.wire import Wire
+from exactworlds.collect.wire import Unread, Wire
 from exactworlds.files.ledger import Ledger, as_json, as_line, read_ledger
 from exactworlds.files.requests import Request
 from exactworlds.files.run import LEDGER
@@ -126,6 +126,9 @@ async def collect(
             except asyncio.CancelledError:
                 session.why = "interrupted"
                 raise
+            except BaseExceptionGroup as group:
+                session.why = "failed"
+                raise _first(group) from None
             finally:
                 await asyncio.shield(writer.append(as_line("closed", at=_now(), why=session.why)))
         return Outcome(session.counts, session.why, session.message)
@@ -185,7 +188,7 @@ class _Session:
         asked = 0
         for request in requests:
             self.counts.total += 1
-            body = self.job.wire.body(request, self.job.model)
+            body = self._body(request)
             key = request_key(request, self.job.endpoint, self.job.model, body)
             raw = bytes.fromhex(key)
             if raw in self.past.complete:
@@ -199,6 +202,13 @@ class _Session:
                 asked += 1
                 yield request, body, key
 
+    def _body(self, request: Request) -> bytes:
+        """The bytes of a request; none where the protocol has no room for it, which is seen again when it is asked."""
+        try:
+            return self.job.wire.body(request, self.job.model)
+        except Unread:
+            return b""
+
     async def _worker(
         self, writer: LedgerWriter, pending: Iterator[tuple[Request, bytes, str]], *, only: int | None = None
     ) -> None:
@@ -209,15 +219,12 @@ class _Session:
                 return
 
     async def _one(self, writer: LedgerWriter, request: Request, body: bytes, key: str) -> None:
-        if self.job.window is not None and self.job.count is not None:
-            found = self.job.count(body)
-            if found > self.job.window:
-                detail = f"{found} tokens, the window has {self.job.window}"
-                await writer.append(
-                    as_line("unsent", id=request.id, key=key, at=_now(), reason="too-long", detail=detail)
-                )
-                self.counts.rejected += 1
-                return
+        too_long = self._too_long(request, body)
+        if too_long:
+            line = as_line("unsent", id=request.id, key=key, at=_now(), reason="too-long", detail=too_long)
+            await writer.append(line)
+            self.counts.rejected += 1
+            return
         first = self.past.attempts.get(bytes.fromhex(key), 0) + 1
         patient_until = time.monotonic() + self.limits.patience
         for attempt in range(first, first + 1_000_000):
@@ -240,6 +247,15 @@ class _Session:
                 return
             await asyncio.sleep(pause)
         raise AssertionError
+
+    def _too_long(self, request: Request, body: bytes) -> str:
+        """Why a request does not fit, or nothing if it does."""
+        if not body:
+            return f"{len(request.options)} options, more than the protocol has room for"
+        if self.job.window is None or self.job.count is None:
+            return ""
+        found = self.job.count(body)
+        return f"{found} tokens, the window has {self.job.window}" if found > self.job.window else ""
 
     async def _attempt(self, writer: LedgerWriter, request: Request, body: bytes, key: str, attempt: int) -> Exchange:
         await writer.append(as_line("intent", id=request.id, key=key, attempt=attempt, at=_now()))
@@ -306,10 +322,18 @@ class _Session:
         return self.job.secrets.hide_text(f"{self.job.endpoint}: {what}{said}{hint.get(exchange.status or 0, '')}")
 
 
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """One of the errors that ended the tasks of a session: they have one cause."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
 def _pause(number: int, retry_after: float | None) -> float:
     """Seconds before the next attempt: what the server asks for, under a cap, or a doubling pause with chance."""
-    if retry_after is not None and retry_after > 0:
-        return min(retry_after, RETRY_AFTER_CAP)
+    if retry_after is not None:  # 0 means at once; a little chance keeps many from coming back together
+        return min(retry_after, RETRY_AFTER_CAP) + random.uniform(0.0, FIRST_PAUSE)
     usual = min(FIRST_PAUSE * 2.0 ** min(number, 20), LONGEST_PAUSE)
     return usual * random.uniform(0.5, 1.0)
 

@@ -7,10 +7,11 @@ passes through `Secrets.hide`, which replaces every form of a key by the same nu
 from __future__ import annotations
 
 import base64
-import json
+import html
 import os
+import re
 from collections.abc import Mapping
-from urllib.parse import quote, quote_plus
+from functools import lru_cache
 
 from attrs import field, frozen
 
@@ -30,23 +31,31 @@ class Secrets:
 
     def hide(self, data: bytes) -> bytes:
         """The same bytes without any form of a key, and of the same length."""
-        for form in self._forms():
-            if form in data:
-                data = data.replace(form, b"*" * len(form))
+        for value in self.values:
+            data = _pattern(value).sub(lambda found: b"*" * len(found[0]), data)
         return data
 
     def hide_text(self, text: str) -> str:
         """The same for text."""
         return self.hide(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
-    def _forms(self) -> list[bytes]:
-        found: set[bytes] = set()
-        for value in self.values:
-            plain = value.encode()
-            found |= {plain, quote(value, safe="").encode(), quote_plus(value).encode()}
-            found |= {json.dumps(value)[1:-1].encode(), plain[::-1], plain.hex().encode()}
-            found |= _base64_forms(plain)
-        return sorted((form for form in found if len(form) >= SHORTEST), key=len, reverse=True)
+
+@lru_cache(maxsize=8)
+def _pattern(value: str) -> re.Pattern[bytes]:
+    """A key as it is, escaped for URLs, JSON or HTML character by character, reversed, in hexadecimal, or in base64."""
+    plain = value.encode()
+    spelled = b"".join(_spellings(character) for character in plain)
+    whole = [plain[::-1], plain.hex().encode(), plain.hex().upper().encode(), *_base64_forms(plain)]
+    return re.compile(b"|".join([spelled, *(re.escape(form) for form in whole if len(form) >= SHORTEST)]))
+
+
+def _spellings(byte: int) -> bytes:
+    """A pattern of the ways in which one visible ASCII character is written."""
+    character = bytes([byte])
+    code = f"(?i:%{byte:02x}|\\\\u00{byte:02x}|&\\#x0*{byte:x};|&\\#0*{byte};)".encode()
+    named = html.escape(character.decode()).encode()
+    forms = [re.escape(character), rb"\\\\?" + re.escape(character), code]
+    return b"(?:" + b"|".join([*forms, *([re.escape(named)] if named != character else [])]) + b")"
 
 
 def _base64_forms(plain: bytes) -> set[bytes]:

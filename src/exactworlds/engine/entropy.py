@@ -1,8 +1,9 @@
-"""Conditional label entropy as a certified interval, from an exact table.
+"""Conditional label entropy, and the divergence that clipping costs, as certified intervals from an exact table.
 
-    H(Y | X) = − Σ_x P(x) [p* log₂ p* + (1 − p*) log₂(1 − p*)]          (claim A.entropy)
+    H(Y | X) = − Σ_x P(x) [p* log₂ p* + (1 − p*) log₂(1 − p*)]                              (claim A.entropy)
+    D = Σ_x P(x) [p* ln(p*/q) + (1 − p*) ln((1 − p*)/(1 − q))],  q = p* clipped             (claim C.kl)
 
-The only irrational number of a world. It is enclosed by interval arithmetic, so its digits are proved, not estimated.
+The irrational numbers of a world. They are enclosed by interval arithmetic, so their digits are proved, not estimated.
 What is not here: the 70-digit value that `decimals` computes by itself.
 """
 
@@ -16,10 +17,13 @@ from mpmath.ctx_iv import MPIntervalContext
 
 from exactworlds.rational import decimal_digits
 
-__all__ = ["CERTIFIED_DIGITS", "Interval", "entropy_bits"]
+__all__ = ["CERTIFIED_DIGITS", "CLIP", "Interval", "clipped_kl_nats", "entropy_bits"]
 
 CERTIFIED_DIGITS = 40
 _WORKING_DIGITS = 60
+
+CLIP = (Fraction(1, 1000), Fraction(999, 1000))
+"""P1 clips reports to these before its divergences (Section A.2)."""
 
 
 @frozen
@@ -70,6 +74,33 @@ def entropy_bits(groups: Iterable[tuple[Fraction, Fraction]]) -> Interval:
     bits = total / context.log(context.mpf(2))
     low, high = _rational(bits.a), _rational(bits.b)
     return Interval(low + halves, high + halves)
+
+
+def clipped_kl_nats(groups: Iterable[tuple[Fraction, Fraction]]) -> Interval:
+    """What the exact posterior is charged when it is clipped like every report: its divergence in nats, from pairs of
+    mass and posterior. 0 where no posterior is beyond the bounds.
+
+    Claim: C.kl
+
+    >>> clipped_kl_nats([(Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 2), Fraction(1))]).digits(6)
+    '0.000500'
+    """
+    context = MPIntervalContext()
+    context.dps = _WORKING_DIGITS
+    total = context.mpf(0)
+    masses: dict[Fraction, Fraction] = {}
+    for mass, posterior in groups:
+        masses[posterior] = masses.get(posterior, Fraction(0)) + mass
+    for posterior, mass in sorted(masses.items(), key=_order):
+        report = min(max(posterior, CLIP[0]), CLIP[1])
+        if report == posterior:
+            continue
+        for share, said in ((posterior, report), (1 - posterior, 1 - report)):
+            if share:
+                ratio, weight = share / said, mass * share
+                logarithm = context.log(context.mpf(ratio.numerator) / ratio.denominator)
+                total += logarithm * weight.numerator / weight.denominator
+    return Interval(_rational(total.a), _rational(total.b))
 
 
 def _order(item: tuple[Fraction, Fraction]) -> tuple[int, int]:

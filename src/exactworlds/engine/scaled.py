@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from exactworlds.engine.entropy import Interval, entropy_bits
+from exactworlds.engine.entropy import Interval, clipped_kl_nats, entropy_bits
 from exactworlds.engine.integer_arrays import (
     SAFE,
     ArrayEvaluator,
@@ -236,13 +236,24 @@ class SettingView:
 
         Claim: A.entropy
         """
+        return entropy_bits(self._mass_by_posterior(scale))
+
+    def clipped_kl(self, scale: Fraction = Fraction(1)) -> Interval:
+        """What clipping to P1's bounds costs the exact posterior, in nats, as a certified interval.
+
+        Claim: C.kl
+        """
+        return clipped_kl_nats(self._mass_by_posterior(scale))
+
+    def _mass_by_posterior(self, scale: Fraction) -> list[tuple[Fraction, Fraction]]:
+        """Masses of equal posteriors."""
         masses, total = self._masses(scale)
         posteriors = self.posteriors(scale)
         distinct = {id(posterior): posterior for posterior in posteriors}  # equal posteriors are one object
         sums = dict.fromkeys(distinct, 0)
         for mass, posterior in zip(masses, posteriors, strict=True):
             sums[id(posterior)] += mass
-        return entropy_bits((Fraction(mass, total), distinct[key]) for key, mass in sums.items())
+        return [(Fraction(mass, total), distinct[key]) for key, mass in sums.items()]
 
     def table(self, scale: Fraction = Fraction(1)) -> dict[Pattern, tuple[Fraction, Fraction]]:
         """From each visible pattern of positive mass to its mass and posterior.

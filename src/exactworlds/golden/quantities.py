@@ -68,6 +68,7 @@ class Quantities:
         for setting in world.settings:
             yield f"{world.id}/{setting}/1/patterns", "A.posterior"
             yield f"{world.id}/{setting}/1/table", "A.posterior"
+            yield f"{world.id}/{setting}/1/clipped-kl-nats", "C.kl"
         for setting in world.settings if world.templates else ():
             yield f"{world.id}/{setting}/1/draws", "B.draws"
             for template in world.templates:
@@ -145,6 +146,7 @@ def _memo_digest(world: World, setting: str, template: str) -> str:
 _FIGURES: dict[str, Callable[[ScaledWorld, _Place], Value]] = {
     "bayes-error": lambda scaled, place: scaled.view(place.setting).bayes_error(place.scale),
     "entropy-bits": lambda scaled, place: scaled.view(place.setting).entropy(place.scale),
+    "clipped-kl-nats": lambda scaled, place: scaled.view(place.setting).clipped_kl(place.scale),
     "patterns": lambda scaled, place: Fraction(scaled.view(place.setting).pattern_count),
     "table": _table_digest,
     "draws": _draw_digest,

@@ -14,16 +14,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from exactworlds.collect.validation import first_reason, rescaled
 from exactworlds.contract.alignment import align
 from exactworlds.contract.requests import ContractRequest
 from exactworlds.errors import InvalidArgument
 from exactworlds.rational import parse_exact
 from exactworlds.study.reports import Answer
 
-__all__ = ["LARGEST_SLACK", "judge", "read_number"]
-
-LARGEST_SLACK = Fraction(2, 100)
-"""However coarse a backend's numbers are, a sum further from 1 than this is rejected."""
+__all__ = ["judge", "read_number"]
 
 
 def judge(
@@ -38,13 +36,12 @@ def judge(
     """
     pairs = list(said.items()) if isinstance(said, Mapping) else list(said)
     kept = tuple((str(key), str(value)) for key, value in pairs)
-    report = dict(pairs)
-    reason = _first_reason(pairs, report, request, step)
+    reason = first_reason([(str(key), read_number(value)) for key, value in pairs], list(request.event_map), step)
     if reason is not None:
         return Answer("rejected", None, reason, said=kept)
-    numbers = {key: _present(read_number(value)) for key, value in report.items()}
-    total = sum(numbers.values(), Fraction(0))
-    aligned = align({key: value / total for key, value in numbers.items()}, request)
+    numbers = {key: read_number(value) for key, value in pairs}
+    shares, total = rescaled({key: value for key, value in numbers.items() if value is not None})
+    aligned = align(shares, request)
     values = tuple(aligned.values())
     return Answer("valid", values if request.query is None else aligned["yes"], said=kept, total=total)
 
@@ -63,27 +60,3 @@ def read_number(value: object) -> Fraction | None:
         except InvalidArgument:
             return None
     return None
-
-
-def _first_reason(
-    pairs: Sequence[tuple[str, Any]], report: Mapping[str, Any], request: ContractRequest, step: Fraction
-) -> str | None:
-    if len(report) < len(pairs):
-        return "duplicate-key"
-    if any(key not in report for key in request.event_map):
-        return "missing-option"
-    if any(key not in request.event_map for key in report):
-        return "extra-option"
-    numbers = [read_number(value) for value in report.values()]
-    if any(number is None for number in numbers):
-        return "not-finite"
-    if any(_present(number) < 0 for number in numbers):
-        return "negative"
-    total = sum((_present(number) for number in numbers), Fraction(0))
-    slack = min(len(numbers) * step / 2, LARGEST_SLACK)
-    return "sum" if total == 0 or abs(total - 1) > slack else None
-
-
-def _present(number: Fraction | None) -> Fraction:
-    assert number is not None
-    return number
