@@ -261,6 +261,17 @@ def test_a_run_without_a_valid_answer_is_shown_as_such(tmp_path: Path) -> None:
     assert "No answer was valid." in text
 
 
+@pytest.mark.parametrize("answered", [(), ("event",), ("event", "canonical")])
+def test_a_cohort_with_few_kinds_of_valid_answers_is_shown(answered: tuple[str, ...], tmp_path: Path) -> None:
+    task = contract_task(tmp_path / "task")
+    ends = contract_ends(task, lambda variant, place, report: report if variant in answered else None)
+    content = read_scores(make_run(tmp_path / "few", task, ends))
+    text = " ".join(outline(page(with_labels([("few", content)]))).words)
+    assert f"{16 * len(answered)} of 80 answers valid" in text
+    assert ("Closest to the exact distributions" in text) == ("canonical" in answered)
+    assert content["curves"]["reject"]["undefined"] == "no root has both reports valid"
+
+
 def test_more_than_one_answering_model_is_flagged(tmp_path: Path) -> None:
     task = case_task(tmp_path / "task")
     ends = [*case_ends(task, half)[:20], *case_ends(task, half, model="jev-1.14.0")[20:]]

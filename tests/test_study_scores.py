@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from exactworlds.cli.scoring import score_folder
 from exactworlds.collect.ends import End
 from exactworlds.errors import UnreadableFile, UsageError
+from exactworlds.files.case_task import CaseTask, write_case_task
 from exactworlds.files.scores import file_digest, read_scores, stale_inputs, write_scores
 from exactworlds.files.targets import read_targets
 from exactworlds.metrics import PRIMARY_COSTS, RELATIONS, Undefined
+from exactworlds.spec.bundled import find_world
 from exactworlds.spec.prices import find_price, load_prices
 from exactworlds.study.case_scores import CaseFigure, case_figures, cost_text, raw_figures, tied_reports
 from exactworlds.study.case_tables import case_curves, pattern_table, reliability
@@ -316,6 +318,19 @@ def test_the_posterior_is_perfect_and_not_when_it_is_clipped(task: Path, tmp_pat
     posteriors = [Fraction(target.posterior) for target in read_targets(task)]
     assert figures["bayes_accuracy_all_cases"]["exact"] == str(mean([max(q, 1 - q) for q in posteriors]))
     assert content["collection"]["cost"]["usd"]["exact"] == str(Fraction(42, 1000) * 300 * 60 / 10**6)
+
+
+def test_choices_are_scored_by_the_key_of_the_positive_class(tmp_path: Path) -> None:
+    """Options are keyed by their labels here, and the reports are exact: nothing may be lost or exchanged."""
+    task = tmp_path / "task"
+    write_case_task(CaseTask(find_world("peer-review")[0], "low", "form", "5772156649", 20, 2, "choice"), task)
+    ends = [
+        answered(target.id, {"reject": 1 - Fraction(target.posterior), "accept": Fraction(target.posterior)})
+        for target in read_targets(task)
+    ]
+    figures = read_scores(make_run(tmp_path / "run", task, ends))["figures"]
+    assert figures["kl_nats_unclipped"]["value"] == 0
+    assert figures["total_variation"]["exact"] == "0"
 
 
 def test_scoring_twice_gives_the_same_bytes(task: Path, tmp_path: Path) -> None:

@@ -129,4 +129,4 @@ def _curve_chart(run: Scored, prefix: str, kind: str) -> Chart:
 
 
 def _name(relation: str) -> str:
-    return relation.replace("_", " ").replace("event choice", "event and choice")
+    return relation.replace("_", " ").replace("event choice", "event and choice").replace("frechet", "Fréchet")

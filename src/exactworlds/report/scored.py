@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from exactworlds.metrics import Undefined, seed_summary
 
@@ -45,7 +45,7 @@ class Number:
 
 @frozen
 class Scored:
-    """One run with its scores; `label` is its name on the page, `color` its place in the palette."""
+    """One run with its scores; `label` is its name on the page, `color` its place in the palette of its section."""
 
     content: Mapping[str, Any] = field(repr=False)
     label: str = ""
@@ -135,11 +135,14 @@ def _end(value: object) -> float | None:
 
 
 def sections(runs: Sequence[Scored]) -> list[Section]:
-    """The runs by kind of task, in the order in which the kinds first occur."""
+    """The runs by kind of task, in the order in which the kinds first occur; colours by their place in it."""
     found: dict[str, list[Scored]] = {}
     for run in runs:
         found.setdefault(_text((run.kind, dict(run.task))), []).append(run)
-    return [Section(group[0].kind, group[0].task, tuple(group)) for group in found.values()]
+    return [
+        Section(group[0].kind, group[0].task, tuple(evolve(run, color=place) for place, run in enumerate(group)))
+        for group in found.values()
+    ]
 
 
 def configurations(section: Section) -> list[tuple[Scored, ...]]:
@@ -171,16 +174,14 @@ def spread(values: Sequence[Number]) -> Spread:
 
 
 def with_labels(contents: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Scored]:
-    """Runs with names that differ: the run's own, with the folder's where it stands twice; colours in their order."""
+    """Runs with names that differ: the run's own, with the folder's where it stands twice."""
     names = [str(content["run"]["name"]) for _, content in contents]
     labels = [
         f"{name} ({folder})" if names.count(name) > 1 and folder != name else name
         for name, (folder, _) in zip(names, contents, strict=True)
     ]
     labels = [f"{label} #{place + 1}" if labels.count(label) > 1 else label for place, label in enumerate(labels)]
-    return [
-        Scored(content, label, place) for place, (label, (_, content)) in enumerate(zip(labels, contents, strict=True))
-    ]
+    return [Scored(content, label) for label, (_, content) in zip(labels, contents, strict=True)]
 
 
 def _text(value: object) -> str:

@@ -17,8 +17,7 @@ from exactworlds.report.charts import Axis, Chart, Point, Series
 __all__ = ["COLORS", "DASHES", "SHAPES", "render", "ticks"]
 
 WIDTH, HEIGHT = 480, 330
-TOP, RIGHT, BOTTOM, LEFT = 14, 14, 50, 62
-NAMES_LEFT = 128
+TOP, RIGHT, BOTTOM = 14, 14, 50
 COLORS = 8
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2", "1 4", "6 2 1 2")
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "cross", "bar")
@@ -49,7 +48,10 @@ class _Frame:
 
     @property
     def left(self) -> int:
-        return NAMES_LEFT if self.chart.y.names else LEFT
+        """Room for the widest text at the axis of y, and for its label."""
+        if self.chart.y.names:
+            return 16 + 8 * max(map(len, self.chart.y.names))
+        return 34 + 8 * max(map(len, tick_texts(ticks(self.chart.y))), default=4)
 
     def x(self, value: float) -> float:
         axis = self.chart.x

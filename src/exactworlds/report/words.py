@@ -139,8 +139,9 @@ def _contract_finding(run: Scored) -> str:
         parts.append(f"TV {_tv(run)}")
     if pair.value is not None:
         parts.append(f"event and choice within 0.05 of each other in {percent(pair.value).text} of {pair.n:,} worlds")
-    failed = ", ".join(name.replace("_", " ") for name in criterion["failed"])
-    parts.append("meets the criterion of coherence" if criterion["passes"] else f"fails the criterion by {failed}")
+    every = len(criterion["failed"]) == len(criterion["lower_bounds"]) + 1
+    failed = "every part" if every else ", ".join(name.replace("_", " ") for name in criterion["failed"])
+    parts.append("meets the criterion of coherence" if criterion["passes"] else f"fails the criterion in {failed}")
     return f"{'; '.join(parts)}."
 
 
