@@ -170,6 +170,28 @@ def test_a_chart_is_the_same_series_as_svg_and_as_a_figure(folder: Path) -> None
             assert legend == [series.name for series in chart.series]
 
 
+def test_a_line_of_very_many_corners_keeps_its_ends_and_extremes() -> None:
+    axis = Axis("x", 0, 1)
+    points = tuple(Point(k / 20_000, (k * 7919 % 1000) / 1000, "", read=False) for k in range(20_001))
+    line = Series("line", points, "line")
+
+    def corners(series: Series) -> list[tuple[float, float]]:
+        path = ET.fromstring(render(Chart("c", "t", "a", axis, axis, (series,), Table("n", "c", (), ())))).find(
+            ".//path"
+        )
+        assert path is not None
+        return [(float(x), float(y)) for x, _, y in (p.partition(" ") for p in path.attrib["d"][1:].split("L"))]
+
+    few, whole = (
+        corners(line),
+        [place for part in range(20) for place in corners(Series("p", points[1000 * part :][:1001], "line"))],
+    )
+    assert len(few) < 4000 < len(whole)
+    assert (few[0], few[-1]) == (whole[0], whole[-1])
+    heights = [y for _, y in few]
+    assert (min(heights), max(heights)) == (min(y for _, y in whole), max(y for _, y in whole))
+
+
 def test_words_in_charts_are_escaped() -> None:
     axis = Axis("<x> & y", 0, 1)
     series = Series("a<b", (Point(0.5, 0.5, "1 < 2 & 3"),))

@@ -14,8 +14,8 @@ from exactworlds.report.values import Cell, Column, Table, cell, plain, row_of, 
 __all__ = ["MOST_PATTERNS", "case_charts"]
 
 KL = "kl_nats_clipped_0.001"
-MOST_PATTERNS = 150
-"""A table shows at most so many patterns; all of them are in `scores.json`."""
+MOST_PATTERNS, MOST_DRAWN = 150, 400
+"""A table shows, and a run draws, at most so many patterns, the most frequent; all of them are in `scores.json`."""
 
 DIAGONAL = Series("exact", (Point(0, 0, "", read=False), Point(1, 1, "", read=False)), "line", "guide")
 
@@ -171,9 +171,11 @@ def reliability_chart(runs: Sequence[Scored], prefix: str) -> Chart:
 
 def pattern_chart(runs: Sequence[Scored], prefix: str) -> Chart:
     """The mean report of every visible pattern over its exact probability, with the smallest and the largest."""
-    series = [DIAGONAL]
+    series, undrawn = [DIAGONAL], 0
     for run in runs:
-        found = [pattern for pattern in run.content["patterns"] if pattern["valid"]]
+        valid = [pattern for pattern in run.content["patterns"] if pattern["valid"]]
+        found = sorted(valid, key=lambda pattern: -pattern["valid"])[:MOST_DRAWN]
+        undrawn = max(undrawn, len(valid) - len(found))
         most = max(12, *(pattern["valid"] for pattern in found))
         points = []
         for pattern in found:
@@ -196,6 +198,10 @@ def pattern_chart(runs: Sequence[Scored], prefix: str) -> Chart:
             )
         series.append(Series(run.label, tuple(points), color=run.color))
     table, left_out = _pattern_table(runs, prefix)
+    notes = [
+        f"Drawn are the {MOST_DRAWN} most frequent patterns of a run." if undrawn else "",
+        f"The table shows the {MOST_PATTERNS} most frequent; {left_out:,} more are in scores.json." if left_out else "",
+    ]
     return Chart(
         f"{prefix}-patterns",
         "Every pattern by itself",
@@ -205,9 +211,7 @@ def pattern_chart(runs: Sequence[Scored], prefix: str) -> Chart:
         Axis("report", 0, 1),
         tuple(series),
         table,
-        f"The table shows the {MOST_PATTERNS} most frequent patterns; {left_out:,} more are in scores.json."
-        if left_out
-        else "",
+        " ".join(note for note in notes if note),
     )
 
 

@@ -6,7 +6,7 @@ What is not here: files of figures (`images`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from attrs import frozen
@@ -19,6 +19,7 @@ __all__ = ["COLORS", "DASHES", "SHAPES", "render", "ticks"]
 WIDTH, HEIGHT = 480, 330
 TOP, RIGHT, BOTTOM = 14, 14, 50
 COLORS = 8
+MOST_CORNERS = 1500
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2", "1 4", "6 2 1 2")
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "cross", "bar")
 
@@ -127,13 +128,26 @@ def _series(frame: _Frame, series: Series, place: int) -> str:
     return "".join(parts)
 
 
-def _path(frame: _Frame, points: Iterable[Point]) -> str:
+def _path(frame: _Frame, points: Sequence[Point]) -> str:
+    """The line through the points; of very many, those that a column of half a unit cannot tell apart are left out."""
+    corners = [(frame.x(point.x), frame.y(point.y)) for point in points]
+    if len(corners) > MOST_CORNERS:
+        columns: dict[int, list[tuple[float, float]]] = {}
+        for corner in corners:
+            columns.setdefault(round(2 * corner[0]), []).append(corner)
+        corners = [corner for column in columns.values() for corner in _outline(column)]
     places: list[str] = []
-    for point in points:
-        place = f"{_n(frame.x(point.x))} {_n(frame.y(point.y))}"
+    for x, y in corners:
+        place = f"{_n(x)} {_n(y)}"
         if not places or places[-1] != place:
             places.append(place)
     return "M" + "L".join(places)
+
+
+def _outline(column: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The first, lowest, highest and last corner of a column, in their order."""
+    by_height = sorted(range(len(column)), key=lambda place: column[place][1])
+    return [column[place] for place in sorted({0, by_height[0], by_height[-1], len(column) - 1})]
 
 
 def _mark(frame: _Frame, series: Series, point: Point, *, visible: bool) -> str:
