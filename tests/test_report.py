@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +82,17 @@ def test_the_summary_has_the_scores_rounded_with_n_and_validity_beside_them(fold
     kev = read_scores(folder / "kev")["figures"]["kl_nats_unclipped"]
     assert cells(table, 2)["KL, unclipped"] == f"∞ ({kev['infinite']} of 40)"
     assert [cells(table, row)["USD per 1,000"] for row in range(4)] == ["0.0126", "0.0126", "unknown", "0"]
+
+
+def test_raw_scores_stand_beside_the_main_ones_where_an_answer_was_rescaled(folder: Path, tmp_path: Path) -> None:
+    task = case_task(tmp_path / "task")
+    ends = [evolve(end, total=Fraction(99, 100)) for end in case_ends(task, lambda q, place: q)]
+    content = read_scores(make_run(tmp_path / "coarse", task, ends))
+    (section,) = sections(with_labels([("coarse", content)]))
+    shown = cells(case_summary(section, "s"), 0)
+    assert (shown["TV"], shown["TV, raw"]) == ("0", f"{content['raw_figures']['raw_total_variation']['value']:.4f}")
+    (other, _) = sections(runs(folder))
+    assert "TV, raw" not in cells(case_summary(other, "s"), 0)
 
 
 def test_every_figure_of_every_run_is_listed(folder: Path) -> None:

@@ -171,6 +171,14 @@ def test_values_are_read_by_keyboard_and_by_pointer(opened: Opened) -> None:
     costs.locator("output", has_text="USD per 1,000 answers, KL").wait_for()
 
 
+def test_a_table_says_that_it_scrolls_only_where_it_does(browser: Browser, file: Path) -> None:
+    for width, is_wide in ((390, True), (3000, False)):
+        found = Opened(browser, file, width)
+        hint = found.page.locator("#s0-seeds .hint, #digests .hint").first
+        hint.wait_for(state="visible" if is_wide else "hidden")
+        found.context.close()
+
+
 def test_without_a_script_every_number_is_there(browser: Browser, file: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

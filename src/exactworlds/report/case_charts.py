@@ -225,7 +225,8 @@ def _pattern_table(runs: Sequence[Scored], prefix: str) -> tuple[Table, int]:
     for shown in order[:MOST_PATTERNS]:
         entries = by_pattern[shown]
         first = next(iter(entries.values()))
-        cells: list[Cell | str] = [shown, cell(as_number(first["posterior"]), 3)]
+        levels = " · ".join(first["visible"].values()) or "nothing"
+        cells: list[Cell | str] = [levels, cell(as_number(first["posterior"]), 3)]
         for place in range(len(runs)):
             entry = entries.get(place)
             if entry is None or not entry["valid"]:
@@ -235,7 +236,8 @@ def _pattern_table(runs: Sequence[Scored], prefix: str) -> tuple[Table, int]:
             spans = f" [{plain(low.value, 3)}, {plain(high.value, 3)}]" if entry["valid"] > 1 else ""
             cells += [Cell(f"{entry['valid']:,}", entry["valid"]), Cell(f"{plain(mean.value, 3)}{spans}", mean.value)]
         rows.append(row_of(cells))
-    columns = [Column("visible", numeric=False), Column("p*", "the exact probability of the positive class")]
+    about = f"the levels of {', '.join(runs[0].content['patterns'][0]['visible']) or 'nothing'}"
+    columns = [Column("visible", about, numeric=False), Column("p*", "the exact probability of the positive class")]
     for run in runs:
         columns += [Column(f"n, {run.label}", "valid answers"), Column(run.label, "mean report [smallest, largest]")]
     return Table(f"{prefix}-patterns-numbers", "Reports by pattern", tuple(columns), tuple(rows)), max(

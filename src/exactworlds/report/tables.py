@@ -36,8 +36,10 @@ CLIPPED, UNCLIPPED = "kl_nats_clipped_0.001", "kl_nats_unclipped"
 
 
 def case_summary(section: Section, prefix: str) -> Table:
-    """What came out of runs over cases; n, validity and coverage stand beside every mean."""
+    """What came out of runs over cases: n, validity and coverage beside every mean, raw scores where there are any."""
     rows = []
+    raw = ("raw_kl_nats_clipped_0.001", "raw_total_variation", "raw_brier_score_binary")
+    has_raw = any(run.content["raw_figures"] for run in section.runs)
     for run in section.runs:
         of = run.collection
         n = of["states"]["valid"]
@@ -55,6 +57,7 @@ def case_summary(section: Section, prefix: str) -> Table:
                     percent(run.figure("realised_accuracy").value),
                     cell(run.figure("total_variation")),
                     cell(run.figure("brier_score_binary")),
+                    *([cell(run.figure(name)) for name in raw] if has_raw else []),
                     cell(run.figure("ece_exact_fixed_10")),
                     cell(run.figure("reject_regret_all@0.10")),
                     percent(run.figure("reject_coverage_all@0.10").value),
@@ -74,6 +77,7 @@ def case_summary(section: Section, prefix: str) -> Table:
         Column("realised accuracy", "against one drawn label a case"),
         Column("TV", "total variation, |report − p*|"),
         Column("Brier", "expected, one coordinate, in [0, 1]"),
+        *(_raw_columns("KL, clipped", "TV", "Brier") if has_raw else ()),
         Column("ECE", "selected class against its exact probability, ten fixed bins"),
         Column("regret, all cases", "expected loss above the oracle's at a cost of deferring of 0.10; invalid defers"),
         Column("answered, all cases", "share of cases where the controller acts at a cost of 0.10"),
@@ -85,6 +89,7 @@ def case_summary(section: Section, prefix: str) -> Table:
 def contract_summary(section: Section, prefix: str) -> Table:
     """What came out of runs over a cohort, with 95 % intervals."""
     rows = []
+    has_raw = any(run.content["raw_figures"] for run in section.runs)
     for run in section.runs:
         slots, criterion = run.content["slots"]["all"], run.content["criterion"]
         valid = slots["ended"].get("valid", 0)
@@ -98,6 +103,7 @@ def contract_summary(section: Section, prefix: str) -> Table:
                     percent(as_number(slots["native_validity"]).value),
                     percent(as_number(run.collection["coverage"]).value),
                     interval(run.figure("tv")),
+                    *([cell(run.figure("raw_tv"))] if has_raw else []),
                     Cell(f"{run.figure('tv').n:,} of {run.figure('tv').of:,}", run.figure("tv").n),
                     interval(run.figure("event-error")),
                     interval(run.figure("choice-error")),
@@ -113,6 +119,7 @@ def contract_summary(section: Section, prefix: str) -> Table:
         Column("validity", "native validity: valid / eligible"),
         Column("coverage", "requests that ended as valid, rejected or unavailable / requests"),
         Column("TV of the distribution", "total variation of the canonical report, with 95 % interval"),
+        *(_raw_columns("TV of the distribution") if has_raw else ()),
         Column("n roots", "roots with a valid canonical report"),
         Column("error of the event", "mean |report − exact|, 95 % interval"),
         Column("error of the choice", "mean |report − exact|, 95 % interval"),
@@ -125,6 +132,13 @@ def contract_summary(section: Section, prefix: str) -> Table:
         Column("USD per 1,000", "list price per 1,000 answers"),
     )
     return Table(f"{prefix}-summary", "What came out", columns, tuple(rows))
+
+
+def _raw_columns(*names: str) -> list[Column]:
+    """Columns of the scores of numbers as they were written; a run without rescaled answers has none."""
+    return [
+        Column(f"{name}, raw", "of the numbers as written, before they were rescaled to add up to 1") for name in names
+    ]
 
 
 def seeds_table(section: Section, prefix: str) -> Table | None:

@@ -22,6 +22,13 @@
     });
   }
 
+  const widths = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      target.parentElement.querySelector(".hint").hidden = target.scrollWidth <= target.clientWidth;
+    }
+  });
+  document.querySelectorAll(".scroll").forEach((box) => widths.observe(box));
+
   for (const button of document.querySelectorAll(".button.numbers")) {
     const target = document.getElementById(button.getAttribute("aria-controls"));
     target.hidden = true;
