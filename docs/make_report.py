@@ -47,7 +47,7 @@ def take_picture(page: Path, out: Path, *, width: int = 1280, dark: bool = False
         view.goto(page.resolve().as_uri())
         box = view.locator(".plot").nth(1).bounding_box()
         assert box is not None  # a page has charts
-        view.set_viewport_size({"width": width, "height": round(box["y"] + box["height"]) + 12})
+        view.set_viewport_size({"width": width, "height": round(box["y"] + box["height"]) + 6})
         view.screenshot(path=str(out))
         browser.close()
 

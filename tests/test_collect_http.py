@@ -330,7 +330,7 @@ def test_a_missing_key_and_a_missing_model_are_asked_for_by_name(tmp_path: Path)
         prepare(Asked("chat-json", tmp_path, "m"))
 
 
-def test_connections_are_used_again_and_bounded() -> None:
+def test_connections_are_used_again() -> None:
     seen: set[tuple[str, int]] = set()
     lock = threading.Lock()
 
@@ -340,9 +340,9 @@ def test_connections_are_used_again_and_bounded() -> None:
         peer.sendall(noul())
 
     async def ask(base: str) -> None:
-        async with HttpTransport(f"{base}/v1/systemone", key=None, timeout=10, connections=3) as transport:
+        async with HttpTransport(f"{base}/v1/systemone", key=None, timeout=10) as transport:
             for _ in range(5):
-                found = await asyncio.gather(*(transport.ask(b"{}") for _ in range(6)))
+                found = await asyncio.gather(*(transport.ask(b"{}") for _ in range(3)))
                 assert {one.status for one in found} == {200}
 
     with server(handle) as base:

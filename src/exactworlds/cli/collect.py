@@ -92,7 +92,11 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
     if prepared.settings.get("isolation") == "none":
         sys.stderr.write("note: this program runs without isolation: it can read files and use the network\n")
     with _progress(info.name, total, info) as told:
-        outcome = asyncio.run(ask_everything(out, lambda: read_requests(task), prepared.job, limits, told))
+        try:
+            outcome = asyncio.run(ask_everything(out, lambda: read_requests(task), prepared.job, limits, told))
+        except KeyboardInterrupt:
+            sys.stderr.write(f"interrupted; {out} keeps what was answered, run the same command to go on\n")
+            raise typer.Exit(130) from None
     _print(out, outcome, as_json)
 
 

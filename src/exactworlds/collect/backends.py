@@ -117,7 +117,7 @@ def _served(asked: Asked, form: Form) -> Prepared:
     key = key_from_environment(form.key, needed=not is_loopback(base))
     url = base + form.path
     step = _step(asked, form)
-    transport = HttpTransport(url, key=key, timeout=asked.timeout, connections=asked.concurrency)
+    transport = HttpTransport(url, key=key, timeout=asked.timeout)
     job = Job(
         wire=form.wire,
         model=model,

@@ -25,10 +25,14 @@ _DAILY = b'"code":4006'
 
 
 class HttpTransport:
-    """Posts bodies to one URL. Use it as an asynchronous context."""
+    """Posts bodies to one URL. Use it as an asynchronous context.
 
-    def __init__(self, url: str, *, key: str | None, timeout: float, connections: int) -> None:
-        self._url, self._timeout, self._connections = url, timeout, connections
+    Each exchange under way has a client of its own with one connection, which the next one takes over: a shared pool
+    looks at every idle connection for every request.
+    """
+
+    def __init__(self, url: str, *, key: str | None, timeout: float) -> None:
+        self._url, self._timeout = url, timeout
         # No compression: what is kept is what was sent, and a small answer cannot unpack into a large one.
         self._headers = {
             "content-type": "application/json",
@@ -37,21 +41,30 @@ class HttpTransport:
         }
         if key is not None:
             self._headers["authorization"] = f"Bearer {key}"
-        self._client: Any = None
+        self._idle: list[Any] = []
+        self._certificates: ssl.SSLContext | None = None
 
     async def __aenter__(self) -> HttpTransport:
-        httpx = _httpx()
-        limits = httpx.Limits(max_connections=self._connections, max_keepalive_connections=self._connections)
-        # The environment's proxies are honoured; nothing else of it is.
-        self._client = httpx.AsyncClient(limits=limits, timeout=None, follow_redirects=False)
+        _httpx()
+        self._certificates = ssl.create_default_context()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.aclose()
+        for client in self._idle:
+            await client.aclose()
+        self._idle.clear()
+
+    def _client(self) -> Any:
+        """A client that nobody uses; the environment's proxies are honoured, nothing else of it is."""
+        if self._idle:
+            return self._idle.pop()
+        httpx = _httpx()
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+        return httpx.AsyncClient(verify=self._certificates, limits=limits, timeout=None, follow_redirects=False)
 
     async def ask(self, body: bytes) -> Exchange:
         """One attempt; whatever goes wrong is an exchange too."""
-        httpx = _httpx()
+        httpx, client = _httpx(), self._client()
         began = time.monotonic()
         status: int | None = None
         headers: Mapping[str, str] = {}
@@ -60,7 +73,7 @@ class HttpTransport:
         try:
             async with (
                 asyncio.timeout(self._timeout),
-                self._client.stream("POST", self._url, content=body, headers=self._headers) as response,
+                client.stream("POST", self._url, content=body, headers=self._headers) as response,
             ):
                 status, headers = response.status_code, response.headers
                 size = 0
@@ -78,6 +91,8 @@ class HttpTransport:
             fault = ("cut-off", str(error))
         except (httpx.TransportError, OSError) as error:
             fault = ("connection", str(error) or type(error).__name__)
+        finally:
+            self._idle.append(client)
         answer = b"".join(pieces)
         if fault[0] is None and status == 429 and _DAILY in answer.replace(b" ", b""):
             fault = ("quota", "the daily quota is used up")

@@ -116,7 +116,8 @@ def load_source(model: str) -> Source:
         raise UsageError("the likelihood readout needs the extra: pip install 'exactworlds[hf]'") from None
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
-        network = transformers.AutoModelForCausalLM.from_pretrained(model, local_files_only=True).eval()
+        network: Any = transformers.AutoModelForCausalLM.from_pretrained(model, local_files_only=True)
+        network.eval()
     except (OSError, ValueError) as error:
         raise UsageError(f"the model {model!r} cannot be loaded from this machine ({str(error)[:200]})") from None
 

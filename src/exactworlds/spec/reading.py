@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -151,7 +152,7 @@ def _shape_problems(value: object, kind: Any, where: str) -> Iterator[Problem]:
         if not isinstance(value, Mapping):
             yield Problem(where, f"found {shown(value)}, expected a table")
             return
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         for key, below in value.items():
             if key in hints:
                 yield from _shape_problems(below, hints[key], f"{where}.{key}" if where else key)
@@ -170,6 +171,12 @@ def _shape_problems(value: object, kind: Any, where: str) -> Iterator[Problem]:
         else:
             for index, below in enumerate(value):
                 yield from _shape_problems(below, first, f"{where}[{index}]")
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields: files of many lines ask for the same ones again and again."""
+    return get_type_hints(kind)
 
 
 def unknown_keys(found: Iterable[str], known: Iterable[str], where: str) -> list[Problem]:
