@@ -94,6 +94,24 @@ def test_a_program_that_dies_once_is_started_again(tmp_path: Path) -> None:
     assert [end.state for end in ends] == ["rejected" if n == 3 else "valid" for n in range(8)]
 
 
+def test_a_program_that_writes_into_the_answers_spoils_its_own_request_only(tmp_path: Path) -> None:
+    source = """
+import json, os
+def predict(request):
+    text = b"garbage" if "1." in request["state"] else json.dumps({"id": "r00000", "probabilities": {}}).encode()
+    if "1." in request["state"] or "3." in request["state"]:
+        for descriptor in range(3, 12):
+            try:
+                os.write(descriptor, text + b"\\n")
+            except OSError:
+                pass
+    return 0.5
+"""
+    ends = ends_of(source, many(5), tmp_path)
+    assert [end.state for end in ends] == ["valid", "rejected", "valid", "rejected", "valid"]
+    assert [end.reason for end in ends if end.reason] == ["not-json", "transport"]
+
+
 def test_a_program_that_forks_without_end_is_stopped_with_all_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

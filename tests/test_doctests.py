@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 from types import ModuleType
 
@@ -11,7 +12,13 @@ import pytest
 
 import exactworlds
 
-MODULES = ["exactworlds", *(found.name for found in pkgutil.walk_packages(exactworlds.__path__, "exactworlds."))]
+NEEDS = {"exactworlds.inspection.task": "inspect_ai"}
+"""Modules that need an extra which the tests do without where it is not installed."""
+MODULES = [
+    name
+    for name in ("exactworlds", *(found.name for found in pkgutil.walk_packages(exactworlds.__path__, "exactworlds.")))
+    if name not in NEEDS or importlib.util.find_spec(NEEDS[name]) is not None
+]
 WITH_EXAMPLES = {
     "exactworlds.engine.entropy",
     "exactworlds.errors",

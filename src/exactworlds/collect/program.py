@@ -18,6 +18,7 @@ from pathlib import Path
 from exactworlds.collect.exchange import Exchange
 from exactworlds.collect.sandbox import MOST_PROCESSES, command, process_count
 from exactworlds.errors import UnreadableFile
+from exactworlds.files.strict_json import parse_json
 
 __all__ = ["Program"]
 
@@ -58,6 +59,8 @@ class Program:
                 raise
             seconds = time.monotonic() - began
             if line.endswith(b"\n"):
+                if _id_of(line) != _id_of(body):  # its stream of answers is spoilt: the next one gets a fresh start
+                    await self._end()
                 return Exchange(200, line[:-1], seconds=seconds)
             await self._end()
             return Exchange(None, b"", "program", self._detail(line.decode()), seconds=seconds)
@@ -117,3 +120,12 @@ class Program:
         except OSError:
             said = ""
         return f"{what}; it said: {said}" if said else what
+
+
+def _id_of(data: bytes) -> object:
+    """The id that a line names; None for what is no object with one."""
+    try:
+        content = parse_json(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return content.get("id") if isinstance(content, dict) else None

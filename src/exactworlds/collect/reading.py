@@ -1,7 +1,4 @@
-"""From a ledger to ends: how each request ended, computed from the raw bytes again each time.
-
-Claim: E.validity
-"""
+"""From a ledger to ends: how each request ended, computed from the raw bytes again each time."""
 
 from __future__ import annotations
 
@@ -106,7 +103,10 @@ def _end(file: Path, request: Request, slot: _Slot, wire: Wire, step: Fraction) 
 
 
 def end_of_answer(answer: bytes, request: Request, wire: Wire, step: Fraction) -> End:
-    """How a request ends that was answered with these bytes: valid, or rejected with the first reason that holds."""
+    """How a request ends that was answered with these bytes: valid, or rejected with the first reason that holds.
+
+    Claim: E.validity
+    """
     try:
         reading = wire.read(answer, request)
     except Unread as unread:
