@@ -143,6 +143,8 @@ def test_tasks_that_are_damaged_are_refused_with_all_that_is_wrong(tmp_path: Pat
         check_requests(task)
     assert "line 2.id: found 'e1' again" in str(caught.value)
     assert "line 3.options: found the keys no" in str(caught.value)
+    with pytest.raises(InvalidSpec, match="line 1: found half a surrogate pair"):
+        check_requests(write_task(tmp_path / "half", [evolve(EVENT, state="Clouds \ud800.")]))
     good = write_task(tmp_path / "good", [EVENT])
     with (good / "requests.jsonl").open("ab") as stream:
         stream.write((good / "requests.jsonl").read_bytes().replace(b'"e1"', b'"e2"'))

@@ -85,6 +85,8 @@ def check_requests(task: Path) -> int:
         if request.id in seen:
             problems.append(Problem(f"line {number}.id", f"found {request.id!r} again, expected every id once"))
         seen.add(request.id)
+        if not _is_unicode(request):
+            problems.append(Problem(f"line {number}", "found half a surrogate pair, expected text that UTF-8 can hold"))
         keys = [option.key for option in request.options]
         if len(set(keys)) < len(keys) or len(keys) < 2 or (request.kind == "event" and len(keys) != 2):
             what = f"found the keys {', '.join(keys) or 'none'}, expected at least two, all different; two for an event"
@@ -99,6 +101,16 @@ def check_requests(task: Path) -> int:
     if problems:
         raise InvalidSpec(file, problems)
     return len(seen)
+
+
+def _is_unicode(request: Request) -> bool:
+    shown = [text for one in request.demonstrations for text in (one.memo, one.answer)]
+    said = [text for option in request.options for text in (option.key, option.text)]
+    try:
+        "".join([request.id, request.variant, request.question, request.state, *shown, *said]).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_requests(task: Path) -> Iterator[Request]:
