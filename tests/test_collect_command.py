@@ -39,6 +39,7 @@ def test_a_run_says_who_was_asked_and_is_gone_on_with_by_the_same_command(tmp_pa
     code, out, _ = said(*words)
     first = json.loads(out)
     assert (code, first["valid"], first["without_answer"], first["why"]) == (1, 2, 4, "limit")
+    assert (first["cost_usd"], first["input_tokens"] > 0) == ("0", True)
     info = read_run(run)
     assert (info.backend, info.endpoint, info.task) == ("sparrow", "in-process", "../../task")
     assert info.requests_sha256 == read_manifest(task)["requests_sha256"]
@@ -177,7 +178,7 @@ def test_the_progress_of_a_long_run_is_told_in_plain_lines(tmp_path: Path) -> No
     lines = [line for line in text.splitlines() if " of 80: " in line]
     assert lines
     assert "valid, 0 rejected, 0 unavailable" in lines[0]
-    assert "tokens" in lines[0]
+    assert "tokens, cost unknown (no list price)" in lines[0]
 
 
 def test_ends_do_not_depend_on_the_order_in_which_requests_are_given(tmp_path: Path) -> None:

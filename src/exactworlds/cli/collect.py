@@ -29,6 +29,7 @@ from exactworlds.files.requests import Request, check_requests, read_manifest, r
 from exactworlds.files.run import RunInfo, create_run
 from exactworlds.rational import exact_text
 from exactworlds.spec.bundled import find_world
+from exactworlds.spec.prices import find_price, token_cost
 from exactworlds.spec.reading import structure
 from exactworlds.study.reporters import REPORTERS, Declined, reporter
 
@@ -48,7 +49,7 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
     world: Annotated[
         str | None, typer.Option(help="For reporters: the world file, if it is not a bundled one.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the run is called; backend and model if nothing.")] = None,
+    name: Annotated[str | None, typer.Option(help="What tables call the run; the model's name if nothing.")] = None,
     step: Annotated[
         str | None, typer.Option(help="Declared precision, such as 0.01; the backend's own if none.")
     ] = None,
@@ -77,7 +78,7 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
     )  # fmt: skip
     prepared = _reporter(asked, backend, world) if backend in REPORTERS else prepare(asked)
     info = RunInfo(
-        name=name or (backend if backend == prepared.model or backend in REPORTERS else f"{backend}: {prepared.model}"),
+        name=name or prepared.model,
         backend=asked.backend,
         model=prepared.model,
         endpoint=prepared.job.endpoint,
@@ -97,7 +98,7 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
         except KeyboardInterrupt:
             sys.stderr.write(f"interrupted; {out} keeps what was answered, run the same command to go on\n")
             raise typer.Exit(130) from None
-    _print(out, outcome, as_json)
+    _print(out, info, outcome, as_json)
 
 
 def _reporter(asked: Asked, name: str, world: str | None) -> Prepared:
@@ -149,16 +150,26 @@ def _progress(name: str, total: int, info: RunInfo) -> Iterator[Callable[[Counts
 
 
 def _summary(counts: Counts, info: RunInfo) -> str:
+    shown = f"{counts.valid:,} valid, {counts.rejected:,} rejected, {counts.unavailable:,} unavailable"
     tokens = counts.input_tokens + counts.output_tokens
-    return (
-        f"{counts.valid:,} valid, {counts.rejected:,} rejected, {counts.unavailable:,} unavailable"
-        f"{f', {tokens:,} tokens' if tokens else ''}"
-    )
+    if not tokens:
+        return shown
+    return f"{shown}, {tokens:,} tokens, {_cost(counts, info)}"
 
 
-def _print(out: Path, outcome: Outcome, as_json: bool) -> None:
+def _cost(counts: Counts, info: RunInfo) -> str:
+    """What the tokens of this session cost at list price."""
+    price = find_price(info.backend, info.model)
+    if price is None:
+        return "cost unknown (no list price)"
+    return f"{float(token_cost(price, counts.input_tokens, counts.output_tokens)):.4f} USD at list price"
+
+
+def _print(out: Path, info: RunInfo, outcome: Outcome, as_json: bool) -> None:
     counts = outcome.counts
     missing = counts.total - counts.before - counts.valid - counts.rejected
+    price = find_price(info.backend, info.model)
+    cost = token_cost(price, counts.input_tokens, counts.output_tokens) if price is not None else None
     if as_json:
         print_json(
             {
@@ -175,6 +186,7 @@ def _print(out: Path, outcome: Outcome, as_json: bool) -> None:
                 "attempts": counts.attempts,
                 "input_tokens": counts.input_tokens,
                 "output_tokens": counts.output_tokens,
+                "cost_usd": exact_text(cost) if cost is not None else None,
             }
         )
     else:
