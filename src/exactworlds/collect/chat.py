@@ -18,16 +18,7 @@ from typing import Any
 from attrs import frozen
 
 from exactworlds.collect.numbers import DuplicateKey, NotJson, exact_number, parse_answer
-from exactworlds.collect.wire import (
-    Reading,
-    Unread,
-    Usage,
-    open_object,
-    option_lines,
-    pairs_of,
-    text_or_none,
-    token_count,
-)
+from exactworlds.collect.wire import Reading, Unread, Usage, open_object, option_lines, pairs_of, usage_in
 from exactworlds.files.requests import Request
 
 __all__ = ["LONGEST_ANSWER", "TOP", "ChatJson", "ChatLogprobs", "letters_of", "softmax_pairs"]
@@ -42,17 +33,7 @@ TOP = 20
 class _Chat:
     def usage(self, answer: bytes) -> Usage:
         """What an answer says of itself."""
-        try:
-            content = open_object(answer)
-        except Unread:
-            return Usage()
-        counted = content.get("usage")
-        counts: dict[str, Any] = counted if isinstance(counted, dict) else {}
-        return Usage(
-            text_or_none(content.get("model")),
-            token_count(counts.get("prompt_tokens")),
-            token_count(counts.get("completion_tokens")),
-        )
+        return usage_in(answer, names=("prompt_tokens", "completion_tokens"))
 
 
 @frozen

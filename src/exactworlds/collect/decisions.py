@@ -21,7 +21,7 @@ from exactworlds.collect.wire import (
     open_object,
     pairs_of,
     text_or_none,
-    token_count,
+    usage_in,
 )
 from exactworlds.files.requests import Request
 
@@ -60,17 +60,7 @@ class Decisions:
 
     def usage(self, answer: bytes) -> Usage:
         """What an answer says of itself."""
-        try:
-            content = open_object(answer)
-        except Unread:
-            return Usage()
-        counted = content.get("usage")
-        counts: dict[str, Any] = counted if isinstance(counted, dict) else {}
-        return Usage(
-            text_or_none(content.get("model")),
-            token_count(counts.get("input_tokens")),
-            token_count(counts.get("output_tokens")),
-        )
+        return usage_in(answer)
 
 
 def _question(request: Request) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from exactworlds.collect.wire import (
     open_object,
     pairs_of,
     text_or_none,
-    token_count,
+    usage_in,
 )
 from exactworlds.files.requests import Request
 
@@ -74,17 +74,7 @@ class SystemOne:
 
     def usage(self, answer: bytes) -> Usage:
         """What an answer says of itself."""
-        try:
-            content = self._opened(answer)
-        except Unread:
-            return Usage()
-        counted = content.get("usage")
-        counts: dict[str, Any] = counted if isinstance(counted, dict) else {}
-        return Usage(
-            text_or_none(content.get("model")),
-            token_count(counts.get("input_tokens")),
-            token_count(counts.get("output_tokens")),
-        )
+        return usage_in(answer, opened=self._opened)
 
     def _opened(self, answer: bytes) -> dict[str, Any]:
         content = open_object(answer)

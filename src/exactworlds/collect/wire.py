@@ -7,7 +7,7 @@ backends), and whether a reading is valid (`validation`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -28,6 +28,7 @@ __all__ = [
     "pairs_of",
     "text_or_none",
     "token_count",
+    "usage_in",
 ]
 
 
@@ -98,6 +99,23 @@ def open_object(answer: bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise Unread("transport", "the answer is not an object")
     return content
+
+
+def usage_in(
+    answer: bytes,
+    *,
+    opened: Callable[[bytes], Mapping[str, Any]] = open_object,
+    names: tuple[str, str] = ("input_tokens", "output_tokens"),
+) -> Usage:
+    """The answering model and the counts of tokens, where an answer has them; nothing is read where it cannot be."""
+    try:
+        content = opened(answer)
+    except Unread:
+        return Usage()
+    counted = content.get("usage")
+    counts = counted if isinstance(counted, dict) else {}
+    before, after = (token_count(counts.get(name)) for name in names)
+    return Usage(text_or_none(content.get("model")), before, after)
 
 
 def pairs_of(report: Mapping[str, Any]) -> tuple[tuple[str, str, Fraction | None], ...]:
