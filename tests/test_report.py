@@ -26,7 +26,7 @@ from exactworlds.report.charts import Axis, Chart, Point, Series
 from exactworlds.report.curves import curve_of, line_points
 from exactworlds.report.images import figure_of
 from exactworlds.report.markdown import markdown
-from exactworlds.report.page import page, section_views
+from exactworlds.report.page import overview_of, page, section_views
 from exactworlds.report.scored import Number, Scored, configurations, sections, spread, with_labels
 from exactworlds.report.svg import render, tick_texts, ticks
 from exactworlds.report.tables import case_summary, figures_table, seeds_table
@@ -113,6 +113,20 @@ def test_runs_that_differ_only_in_the_draw_are_summarised_by_mean_and_sample_dev
     assert cells(table, 0)["draws"] == "2"
 
 
+def test_the_overview_has_one_row_a_configuration_over_all_tasks(folder: Path) -> None:
+    table = overview_of(runs(folder))
+    assert table is not None
+    names = [row[0].text for row in table.rows]
+    assert names == ["jev-1, jev-2 (2 draws)", "kev", "posterior", "cohort"]
+    values = [read_scores(folder / name)["figures"]["kl_nats_clipped_0.001"]["value"] for name in ("jev-1", "jev-2")]
+    mean, deviation = seed_summary(values)
+    shown = cells(table, 0)
+    assert (shown["KL, clipped"], shown["n valid"]) == (f"{mean:.4f} ± {deviation:.4f}", "70 of 80")
+    assert cells(table, 3)["TV of the distribution"] == "0"
+    assert cells(table, 3)["KL, clipped"] == ""
+    assert overview_of(runs(folder, "jev-1", "kev")) is None
+
+
 def test_the_same_task_asked_twice_is_no_spread_over_draws(folder: Path) -> None:
     (section,) = sections(runs(folder, "jev-1", "jev-1"))
     assert [len(group) for group in configurations(section)] == [1, 1]
@@ -133,7 +147,7 @@ def test_a_run_of_unknown_cost_is_named_and_not_drawn_at_0(folder: Path) -> None
     (section, _) = sections(runs(folder))
     chart = frontier_chart(section, "s")
     drawn = {series.name for series in chart.series}
-    assert drawn == {"jev-1 and other draws (2)", "posterior"}
+    assert drawn == {"jev-1, jev-2 (2 draws)", "posterior"}
     assert "kev (no list price of this model is known)" in chart.note
     assert [cells(chart.table, row)["USD per 1,000 answers"] for row in range(3)] == ["0.01260", "unknown", "0"]
 
@@ -259,10 +273,10 @@ def test_the_page_loads_nothing_and_its_references_lead_somewhere(folder: Path) 
 def test_the_page_says_first_what_was_asked_of_whom_and_what_came_out(folder: Path) -> None:
     text = " ".join(outline(page(runs(folder))).words)
     assert (
-        "2 models and 1 reference reporter were asked 40 cases of covert transfer (medium): “Was the tag encoded?”"
+        "2 models and 1 reference reporter were asked 2 × 40 cases of covert transfer (medium): “Was the tag encoded?”"
         in text
     )
-    assert "1 model was asked 80 linked questions about 16 worlds (cohort diagnostic)." in text
+    assert "1 model was asked 80 linked questions about 16 worlds (diagnostic)." in text
     assert "Closest to the exact probabilities is" in text
 
 
@@ -302,7 +316,8 @@ def test_a_cohort_with_few_kinds_of_valid_answers_is_shown(answered: tuple[str, 
     content = read_scores(make_run(tmp_path / "few", task, ends))
     text = " ".join(outline(page(with_labels([("few", content)]))).words)
     assert f"{16 * len(answered)} of 80 answers valid" in text
-    assert ("Closest to the exact distributions" in text) == ("canonical" in answered)
+    assert ("The distributions of few have a TV of" in text) == ("canonical" in answered)
+    assert "Its answers do not meet the criterion of coherence." in text
     assert content["curves"]["reject"]["undefined"] == "no root has both reports valid"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from exactworlds.metrics import pareto_frontier
 from exactworlds.report.charts import Axis, Chart, Point, Series, bounds
 from exactworlds.report.curves import curve_of, line_points
-from exactworlds.report.scored import Scored, Section, as_number, configurations, spread
+from exactworlds.report.scored import Scored, Section, as_number, configurations, group_name, spread
 from exactworlds.report.values import Cell, Column, Table, cell, plain, row_of, spread_cell
 
 __all__ = ["MOST_PATTERNS", "case_charts"]
@@ -49,7 +49,7 @@ def frontier_chart(section: Section, prefix: str) -> Chart:
         costs = [run.cost_per_thousand() for run in group]
         known = [cost.value for cost in costs if cost.value is not None]
         cost = sum(known) / len(known) if len(known) == len(costs) else None
-        name = group[0].label if len(group) == 1 else f"{group[0].label} and other draws ({len(group)})"
+        name = group_name(group)
         if cost is None:
             unknown.append(f"{name} ({costs[0].why or 'some runs do not say their tokens'})")
         if cost is not None and kl.mean is not None:

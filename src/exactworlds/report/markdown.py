@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from exactworlds import __version__
 from exactworlds.report import tables, words
-from exactworlds.report.page import section_views
+from exactworlds.report.page import overview_of, section_views
 from exactworlds.report.scored import Scored, sections
 from exactworlds.report.values import Table
 
@@ -17,6 +17,8 @@ def markdown(runs: Sequence[Scored]) -> str:
     """What the page says first, its summary tables with what their columns mean, and the digests."""
     found = sections(runs)
     lines = [f"# {words.title(found)}", "", *(f"{sentence}\n" for sentence in words.lead(found))]
+    first = overview_of(runs)
+    lines += _table(first) if first is not None else []
     for view in section_views(runs):
         lines += [f"## {view.heading}", "", view.asked, ""]
         lines += [f"- **{_text(finding.label)}:** {_text(finding.words)}" for finding in view.findings]

@@ -21,7 +21,7 @@ from exactworlds.report.scored import Scored, Section, sections
 from exactworlds.report.svg import render, swatch
 from exactworlds.report.values import Table
 
-__all__ = ["SectionView", "page", "section_views"]
+__all__ = ["SectionView", "overview_of", "page", "section_views"]
 
 
 @frozen
@@ -62,6 +62,7 @@ def page(runs: Sequence[Scored]) -> str:
     found = environment.get_template("page.html.jinja").render(
         title=words.title(sections(runs)),
         lead=words.lead(sections(runs)),
+        overview=overview_of(runs),
         sections=views,
         sources=[tables.provenance_table(runs), tables.digests_table(runs)],
         version=__version__,
@@ -72,6 +73,11 @@ def page(runs: Sequence[Scored]) -> str:
         swatch=swatch,
     )
     return found.lstrip() + "\n"
+
+
+def overview_of(runs: Sequence[Scored]) -> Table | None:
+    """One row a configuration, where the summaries of the sections do not say as much."""
+    return tables.overview([(words.heading(section), section) for section in sections(runs)])
 
 
 def section_views(runs: Sequence[Scored]) -> list[SectionView]:

@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 
 from exactworlds.metrics import Undefined, seed_summary
 
-__all__ = ["Number", "Scored", "Section", "Spread", "configurations", "sections", "spread", "with_labels"]
+__all__ = ["Number", "Scored", "Section", "Spread", "configurations", "group_name", "sections", "spread", "with_labels"]
 
 REFERENCE = "reporter"
 """The backend of reference reporters: shown beside models, and never ranked with them."""
@@ -158,6 +158,14 @@ def configurations(section: Section) -> list[tuple[Scored, ...]]:
     return groups
 
 
+def group_name(group: Sequence[Scored]) -> str:
+    """What a configuration is called: by its run, or by the name that its runs share."""
+    if len(group) == 1:
+        return group[0].label
+    names = dict.fromkeys(str(run.run["name"]) for run in group)
+    return f"{', '.join(names)} ({len(group)} draws)"
+
+
 def spread(values: Sequence[Number]) -> Spread:
     """Mean ± sample s.d. of the runs that have a value; an infinite one makes the mean infinite.
 
@@ -174,12 +182,9 @@ def spread(values: Sequence[Number]) -> Spread:
 
 
 def with_labels(contents: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Scored]:
-    """Runs with names that differ: the run's own, with the folder's where it stands twice."""
+    """Runs with labels that differ: the run's name, or its folder's where several runs have that name."""
     names = [str(content["run"]["name"]) for _, content in contents]
-    labels = [
-        f"{name} ({folder})" if names.count(name) > 1 and folder != name else name
-        for name, (folder, _) in zip(names, contents, strict=True)
-    ]
+    labels = [folder if names.count(name) > 1 else name for name, (folder, _) in zip(names, contents, strict=True)]
     labels = [f"{label} #{place + 1}" if labels.count(label) > 1 else label for place, label in enumerate(labels)]
     return [Scored(content, label) for label, (_, content) in zip(labels, contents, strict=True)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exactworlds.report.scored import Scored, Section, as_number, configurations, spread
+from exactworlds.report.scored import Number, Scored, Section, as_number, configurations, group_name, spread
 from exactworlds.report.values import (
     Cell,
     Column,
@@ -26,6 +26,7 @@ __all__ = [
     "digests_table",
     "ends_table",
     "figures_table",
+    "overview",
     "post_hoc_tables",
     "provenance_table",
     "seeds_table",
@@ -33,6 +34,49 @@ __all__ = [
 
 RUN = Column("run", numeric=False)
 CLIPPED, UNCLIPPED = "kl_nats_clipped_0.001", "kl_nats_unclipped"
+OVERVIEW = (
+    (CLIPPED, True),
+    ("expected_accuracy", True),
+    ("bayes_accuracy_same_cases", True),
+    ("tv", False),
+    ("event_choice-pass", False),
+)
+"""The figures of the overview, and whether they are of cases or of cohorts."""
+
+
+def overview(sections: Sequence[tuple[str, Section]]) -> Table | None:
+    """One row a configuration, over all kinds of task (each with its heading); None where a summary says as much."""
+    groups = [(heading, section, group) for heading, section in sections for group in configurations(section)]
+    if len(sections) == 1 and all(len(group) == 1 for _, _, group in groups):
+        return None
+    rows = []
+    for heading, section, group in groups:
+        is_cases = section.kind == "cases"
+        requests = sum(run.collection["requests"] for run in group)
+        valid = sum(run.collection["states"]["valid"] for run in group)
+        costs = [run.cost_per_thousand() for run in group]
+        known = [cost.value for cost in costs if cost.value is not None]
+        cost = Number(sum(known) / len(known) if len(known) == len(costs) else None)
+        means = [
+            spread_cell(spread([run.figure(name) for run in group])) if of_cases == is_cases else Cell("", None)
+            for name, of_cases in OVERVIEW
+        ]
+        asked = Cell(f"{valid:,} of {requests:,}", valid)
+        rows.append(row_of([group_name(group), heading, asked, percent(valid / requests), *means, usd(cost)]))
+    draws = "mean ± sample standard deviation over the draws of its task, where there are several"
+    columns = (
+        Column("configuration", "runs that differ in nothing but the draw of their task", numeric=False),
+        Column("asked", numeric=False),
+        Column("n valid", "of the requests, in all draws"),
+        Column("validity", "valid / requests, in all draws"),
+        Column("KL, clipped", f"nats; reports clipped to [0.001, 0.999]; {draws}"),
+        Column("expected accuracy", draws),
+        Column("Bayes accuracy", f"on the same cases; {draws}"),
+        Column("TV of the distribution", f"cohorts: total variation of the canonical report; {draws}"),
+        Column("event and choice agree", f"cohorts: share of roots where both are within 0.05; {draws}"),
+        Column("USD per 1,000", "list price per 1,000 answers"),
+    )
+    return Table("overview", "All configurations", columns, tuple(rows))
 
 
 def case_summary(section: Section, prefix: str) -> Table:
@@ -169,13 +213,13 @@ def seeds_table(section: Section, prefix: str) -> Table | None:
     for group in groups:
         n = sum(run.collection["states"]["valid"] for run in group)
         validity = spread([as_number(run.collection["native_validity"]) for run in group])
-        cells = [spread_cell(spread([run.figure(name) for run in group])) for name, _ in shown]
-        names = ", ".join(run.label for run in group)
-        rows.append(
-            row_of([names, Cell(f"{len(group)}", len(group)), Cell(f"{n:,}", n), spread_cell(validity), *cells])
-        )
+        cells = [
+            spread_cell(validity),
+            *(spread_cell(spread([run.figure(name) for run in group])) for name, _ in shown),
+        ]
+        rows.append(row_of([group_name(group), Cell(f"{len(group)}", len(group)), Cell(f"{n:,}", n), *cells]))
     columns = (
-        Column("runs", numeric=False),
+        Column("runs", ", ".join(run.label for group in groups for run in group), numeric=False),
         Column("draws", "of the task, by seed"),
         Column("n valid", "in all of them"),
         Column("validity"),

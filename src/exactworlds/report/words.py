@@ -5,10 +5,11 @@ What is not here: tables and charts. A sentence says the convention and the n of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from exactworlds.report.scored import Number, Scored, Section
-from exactworlds.report.values import percent, plain
+from exactworlds.report.scored import Number, Scored, Section, configurations, group_name, spread
+from exactworlds.report.values import percent, plain, spread_cell
 
 __all__ = ["asked", "finding", "heading", "lead", "title", "warnings"]
 
@@ -64,10 +65,11 @@ def lead(sections: Sequence[Section]) -> list[str]:
     found = []
     for section in sections:
         task, whom = section.task, _whom(section)
+        draws = "" if section.draws == 1 else f"{section.draws} × "
         what = (
-            f"{task['cases']:,} cases of {_world(section)} ({task['setting']}): “{task['question']}”"
+            f"{draws}{task['cases']:,} cases of {_world(section)} ({task['setting']}): “{task['question']}”"
             if section.kind == "cases"
-            else f"{task['eligible']:,} linked questions about {task['roots']:,} worlds (cohort {task['cohort']})."
+            else f"{draws}{task['eligible']:,} linked questions about {task['roots']:,} worlds ({task['cohort']})."
         )
         found.append(f"{whom} asked {what} {_outcome(section)}".strip())
     return found
@@ -96,28 +98,41 @@ def _whom(section: Section) -> str:
 
 
 def _outcome(section: Section) -> str:
-    """The closest model, or how the runs of a cohort fare."""
+    """The closest model, or how the runs of a cohort fare; of reference reporters only where there are no models."""
     models = [run for run in section.runs if not run.is_reference] or list(section.runs)
-    if section.kind == "contracts":
-        passing = [run.label for run in models if run.content["criterion"]["passes"]]
-        tv = [run for run in models if run.figure("tv").finite is not None]
-        best = min(tv, key=lambda run: run.figure("tv").value or 0.0, default=None)
-        closest = (
-            "" if best is None else f"Closest to the exact distributions is {best.label}, with a TV of {_tv(best)}. "
-        )
-        return f"{closest}The criterion of coherence is met by {', '.join(passing) or 'none of them'}."
-    scored = [run for run in models if run.figure(KL).finite is not None]
+    return _contract_outcome(models) if section.kind == "contracts" else _case_outcome(section, models)
+
+
+def _contract_outcome(models: Sequence[Scored]) -> str:
+    passing = [run.label for run in models if run.content["criterion"]["passes"]]
+    scored = [run for run in models if run.figure("tv").finite is not None]
+    best = min(scored, key=lambda run: run.figure("tv").value or 0.0, default=None)
+    begin = "" if best is None else f"Closest to the exact distributions is {best.label}, with a TV of {_tv(best)}. "
+    if len(models) == 1:
+        begin = "" if best is None else f"The distributions of {best.label} have a TV of {_tv(best)}. "
+        return f"{begin}Its answers {'meet' if passing else 'do not meet'} the criterion of coherence."
+    return f"{begin}The criterion of coherence is met by {', '.join(passing) or 'none of them'}."
+
+
+def _case_outcome(section: Section, models: Sequence[Scored]) -> str:
+    groups = [group for group in configurations(section) if any(run in models for run in group)]
+    ranked = [(spread([run.figure(KL) for run in group]), group) for group in groups]
+    scored = [(kl, group) for kl, group in ranked if kl.mean is not None and math.isfinite(kl.mean)]
     if not scored:
         return "No answer was valid."
-    best = min(scored, key=lambda run: run.figure(KL).value or 0.0)
-    kl, own, most = (best.figure(name) for name in (KL, "expected_accuracy", "bayes_accuracy_same_cases"))
-    several = f"Closest to the exact probabilities is {best.label}: on its {kl.n:,} valid answers"
-    begin = several if len(scored) > 1 else f"On the {kl.n:,} valid answers of {best.label}"
+    kl, best = min(scored, key=lambda entry: entry[0].mean or 0.0)
+    valid = f"{sum(run.collection['states']['valid'] for run in best):,} valid answers"
+    several = f"Closest to the exact probabilities is {group_name(best)}: on its {valid}"
+    begin = several if len(scored) > 1 else f"On the {valid} of {group_name(best)}"
+    own, most = (_mean(best, name) for name in ("expected_accuracy", "bayes_accuracy_same_cases"))
     return (
-        f"{begin}, the mean KL divergence is {plain(kl.value)} nats (reports clipped to "
-        f"[0.001, 0.999]), and the answer that it favours is right {percent(own.value).text} of the time, where "
-        f"{percent(most.value).text} is the best possible."
+        f"{begin}, the mean KL divergence is {spread_cell(kl).text} nats (reports clipped to [0.001, 0.999]), and the "
+        f"answer that it favours is right {own} of the time, where {most} is the best possible."
     )
+
+
+def _mean(group: Sequence[Scored], name: str) -> str:
+    return percent(spread([run.figure(name) for run in group]).mean).text
 
 
 def _case_finding(run: Scored) -> str:
