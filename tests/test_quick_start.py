@@ -66,6 +66,6 @@ def test_the_page_is_one_small_file_with_every_run(work: Path) -> None:
     page = (work / "page.html").read_bytes()
     assert len(page) < 3_000_000
     text = page.decode()
-    for name in ("sparrow", "logistic-regression", "cohort primary"):
+    for name in ("sparrow", "logistic-regression", "Cohort primary"):
         assert name in text
     assert str(work) not in text
