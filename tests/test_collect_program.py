@@ -8,6 +8,7 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -136,9 +137,15 @@ def _writes_below(pid: str, folder: Path) -> bool:
         return False
 
 
+@pytest.fixture
+def listening_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield int(listening.getsockname()[1])
+
+
 @needs_isolation
 def test_a_program_sees_neither_targets_nor_network_nor_secrets_and_writes_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listening_port: int
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
     here = str(tmp_path)
@@ -151,7 +158,7 @@ def tries(action):
         return False
     return True
 def net():
-    socket.create_connection(("127.0.0.1", {_listening_port()}), timeout=2).close()
+    socket.create_connection(("127.0.0.1", {listening_port}), timeout=2).close()
 SEEN = {{
     "targets": tries(lambda: open({here!r} + "/task/targets/targets.jsonl").read()),
     "folder": tries(lambda: os.listdir({here!r})),
@@ -176,15 +183,6 @@ def predict(request):
     ends = ends_of(source, many(1), tmp_path)
     assert ends[0].state == "valid", details(tmp_path)
     assert not (tmp_path / "x").exists()
-
-
-_SOCKETS: list[socket.socket] = []
-
-
-def _listening_port() -> int:
-    listening = socket.create_server(("127.0.0.1", 0))
-    _SOCKETS.append(listening)
-    return int(listening.getsockname()[1])
 
 
 def test_without_isolation_a_program_runs_only_if_that_is_asked_for(
