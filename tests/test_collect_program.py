@@ -150,7 +150,7 @@ def test_a_program_sees_neither_targets_nor_network_nor_secrets_and_writes_nowhe
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
     here = str(tmp_path)
     source = f"""
-import os, socket, pathlib
+import os, socket
 def tries(action):
     try:
         action()
@@ -168,6 +168,7 @@ SEEN = {{
     "write usr": tries(lambda: open("/usr/x", "w")),
     "write python": tries(lambda: open(os.__file__ + "x", "w")),
     "key": "OPENAI_API_KEY" in os.environ,
+    "root": os.getuid() == 0 and os.path.exists("/proc/self/loginuid") and tries(lambda: os.setuid(1)),
     "others": len([name for name in os.listdir("/proc") if name.isdigit()]) > 4,
 }}
 open("/scratch/mine", "w").write("x" * 1000)

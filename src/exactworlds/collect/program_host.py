@@ -1,8 +1,8 @@
 """Runs a program that predicts: inside the sandbox, with limits, requests in and answers out. Standard library only.
 
-The file is run by itself, not imported: `python program_host.py PROGRAM`. The program defines `predict(request)`, which
-returns the probability of the second option, or an object of probabilities by option key. What it prints goes to
-standard error; the stream of answers is out of its way.
+The file is run by itself, not imported: `python program_host.py PROGRAM [USER]`. The program defines
+`predict(request)`, which returns the probability of the second option or an object of probabilities by option key. What it prints goes
+to standard error; the stream of answers is out of its way.
 """
 
 import json
@@ -14,8 +14,12 @@ import types
 MEMORY, FILES, FILE_SIZE, PROCESSES = 2 * 1024**3, 64, 8 * 1024**2, 32
 
 
-def limit() -> None:
-    """The limits that a process can set itself and not raise again."""
+def limit(user: int | None) -> None:
+    """The limits that a process can set itself and not raise again; as root only after becoming another user."""
+    if user is not None:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
     for kind, most in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_NOFILE, FILES),
@@ -47,7 +51,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     with open(sys.argv[1], encoding="utf-8") as stream:
         source = stream.read()
-    limit()
+    limit(int(sys.argv[2]) if len(sys.argv) > 2 else None)
     program = types.ModuleType("program")
     program.__file__ = sys.argv[1]
     exec(compile(source, sys.argv[1], "exec"), program.__dict__)

@@ -7,6 +7,8 @@ the cleared environment and the time limit hold in both cases.
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -23,7 +25,16 @@ SCRATCH = 64 * 1024**2
 """Bytes that an isolated program can write: its scratch folder is in memory and goes with it."""
 
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
-_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+_FIRST_USER = 1_500_000_000
+"""Users from here on are no one's."""
 
 
 def isolation() -> str | None:
@@ -44,14 +55,23 @@ def command(scratch: Path, hidden: Path, *, isolated: bool) -> tuple[list[str], 
     for place in bound:
         if hidden.resolve().is_relative_to(Path(place).resolve()):
             raise UsageError(f"the task folder lies in {place}, which a program may read; move it elsewhere")
-    words = [str(shutil.which("bwrap")), "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    words = [str(shutil.which("bwrap")), "--die-with-parent", "--new-session", "--clearenv"]
+    user: list[str] = []
+    if os.geteuid() == 0:  # the kernel does not count root's processes: the host becomes a user that nobody else is
+        words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        words += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        user = [str(_FIRST_USER + secrets.randbelow(10**8))]
+    else:
+        words.append("--unshare-all")
     for name, value in {**_ENVIRONMENT, "HOME": "/scratch"}.items():
         words += ["--setenv", name, value]
-    for place in bound:
+    for parent in sorted({parent for place in bound for parent in Path(place).parents if parent.parts[1:]}):
+        words += ["--perms", "0755", "--dir", str(parent)]  # what lies below is to be reached by any user
+    for place in sorted(bound):
         words += ["--ro-bind", place, place]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH), "--tmpfs", "/scratch"]
+    words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(SCRATCH), "--tmpfs", "/scratch"]
     words += ["--ro-bind", str(scratch / "program.py"), "/scratch/program.py", "--chdir", "/scratch"]
-    return [*words, sys.executable, "-I", str(host), "/scratch/program.py"], {}
+    return [*words, sys.executable, "-I", str(host), "/scratch/program.py", *user], {}
 
 
 def _readable(host: Path) -> Iterator[str]:
