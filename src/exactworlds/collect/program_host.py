@@ -1,8 +1,8 @@
 """Runs a program that predicts: inside the sandbox, with limits, requests in and answers out. Standard library only.
 
 The file is run by itself, not imported: `python program_host.py PROGRAM [USER]`. The program defines
-`predict(request)`, which returns the probability of the second option or an object of probabilities by option key. What it prints goes
-to standard error; the stream of answers is out of its way.
+`predict(request)`, which returns the probability of the second option or an object of probabilities by option
+key. What it prints goes to standard error; the stream of answers is out of its way.
 """
 
 import json
