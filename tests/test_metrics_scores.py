@@ -177,6 +177,19 @@ def test_log_loss_is_entropy_plus_divergence(pair: Pair) -> None:
 
 
 @given(pairs_of_distributions())
+def test_only_the_target_itself_has_the_best_expected_score(pair: Pair) -> None:
+    """Each expectation over drawn labels; numerators are at most 4, so a float loses nothing that could decide."""
+    p, q = pair
+    for score in (metrics.realised_brier_score, metrics.realised_log_loss):
+        honest, other = (
+            sum(float(w) * float(score(report=report, label=k)) for k, w in enumerate(q) if w) for report in (q, p)
+        )
+        assert (other > honest + 1e-6) == (p != q)
+    assert (metrics.brier_score(report=p, target=q) > metrics.brier_score(report=q, target=q)) == (p != q)
+    assert (metrics.log_loss(report=p, target=q) > metrics.log_loss(report=q, target=q)) == (p != q)
+
+
+@given(pairs_of_distributions())
 def test_pinsker_and_the_accuracy_gap_to_certified_digits(pair: Pair) -> None:
     report, target = pair
     tv = metrics.total_variation(report=report, target=target)
