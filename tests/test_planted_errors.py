@@ -191,7 +191,9 @@ PLANTERS = {"enumerate": plant_in_enumerate, "scaled": plant_in_scaled, "decimal
 
 
 def disagreements(world: World) -> tuple[str, ...]:
-    return admit(world, enumerated_scales=world.scales).disagreements
+    found = admit(world, enumerated_scales=world.scales)
+    assert found.admitted is (found.disagreements == ())
+    return found.disagreements
 
 
 @pytest.mark.parametrize("planter", PLANTERS.values(), ids=PLANTERS)

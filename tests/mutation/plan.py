@@ -183,8 +183,8 @@ def _changed_lines(before: str, after: str) -> tuple[str, str]:
     first, second = before.splitlines(), after.splitlines()
     parts = difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     changed = [(first[a:b], second[c:d]) for tag, a, b, c, d in parts if tag != "equal"]
-    removed = [line.strip() for part, _ in changed for line in part]
-    added = [line.strip() for _, part in changed for line in part]
+    removed = [line.strip() for part, _ in changed for line in part if line.strip()]
+    added = [line.strip() for _, part in changed for line in part if line.strip()]
     return "\n".join(removed), "\n".join(added)
 
 
