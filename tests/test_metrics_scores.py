@@ -212,6 +212,15 @@ def test_pinsker_and_the_accuracy_gap_to_certified_digits(pair: Pair) -> None:
     assert float(gap) <= metrics.accuracy_gap_bound(found) * (1 + 1e-12)
 
 
+@given(lists_of_pairs)
+def test_the_accuracy_gap_row_by_row(rows: list[Pair]) -> None:
+    p, q = split(rows)
+    wanted = [max(target) - target[report.index(max(report))] for report, target in rows]
+    assert list(metrics.accuracy_gap(report=p, target=q)) == wanted
+    floats = metrics.accuracy_gap(report=p.astype(float), target=q.astype(float))
+    assert floats == pytest.approx([float(gap) for gap in wanted], abs=1e-15)
+
+
 @given(distributions(3), distributions(3))
 def test_total_variation_is_the_largest_difference_on_any_event(
     p: tuple[Fraction, ...], q: tuple[Fraction, ...]

@@ -62,7 +62,7 @@ def main() -> None:
 
     if work:
         try:
-            run(modules, work, arguments.jobs, done)
+            run(modules, work, arguments.jobs, done, known.values())
         finally:
             with times.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"seconds": time.monotonic() - began, "mutants": count}) + "\n")

@@ -15,7 +15,8 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from io import StringIO
@@ -66,10 +67,13 @@ class _Broken(importlib.machinery.SourceFileLoader):
 
 
 class _FirstFailure:
-    """Remembers which test failed, or could not be collected."""
+    """Runs first what noticed most mutants before, and remembers which test failed or could not be collected."""
 
-    def __init__(self) -> None:
-        self.test = ""
+    def __init__(self, noticed: Counter[str]) -> None:
+        self.test, self.noticed = "", noticed
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: -self.noticed[item.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.test:
@@ -90,14 +94,14 @@ def load_libraries() -> None:
         raise RuntimeError("the package was imported before it was broken")
 
 
-def _judge(module: Module, source: str | None, seconds: int, pipe: int) -> int:
+def _judge(module: Module, source: str | None, noticed: Counter[str], seconds: int, pipe: int) -> int:
     """In a process of its own: pytest's verdict, with the failing test written into a pipe."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     if source is not None:
         sys.meta_path.insert(0, _Broken(module, source))
-    seen = _FirstFailure()
+    seen = _FirstFailure(noticed)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--hypothesis-profile=mutation"]
     options += [f"--deselect={test}" for test in module.deselected]
     code = 0
@@ -119,14 +123,21 @@ class _Child:
 
 
 def run(
-    modules: dict[str, Module], mutants: Sequence[Mutant], jobs: int, done: Callable[[Result], None]
-) -> dict[str, float]:
-    """Runs the tests of each module as they are, then every mutant; gives what the unbroken runs took."""
+    modules: dict[str, Module],
+    mutants: Sequence[Mutant],
+    jobs: int,
+    done: Callable[[Result], None],
+    earlier: Iterable[Result] = (),
+) -> None:
+    """Runs the tests of each module as they are, then every mutant."""
     os.chdir(ROOT)
     load_libraries()
     wanted = {mutant.module for mutant in mutants}
     baseline: dict[str, float] = {}
     running: dict[int, _Child] = {}
+    noticed: dict[str, Counter[str]] = defaultdict(Counter)
+    for result in earlier:
+        noticed[result.key.partition(" ")[0]][result.test] += 1
 
     def start(module: Module, mutant: Mutant | None, seconds: int) -> None:
         source = mutated_source(module, mutant.operator, mutant.occurrence) if mutant else None
@@ -135,7 +146,7 @@ def run(
         if process == 0:
             code = 99
             try:
-                code = _judge(module, source, seconds, writing)
+                code = _judge(module, source, noticed[module.name], seconds, writing)
             finally:
                 os._exit(code)
         os.close(writing)
@@ -154,6 +165,7 @@ def run(
             baseline[child.module.name] = seconds
             return
         fate = "time" if code is None else FATES.get(code, "crash")
+        noticed[child.module.name][test] += 1
         done(Result(child.mutant.key, child.module.digest, fate, test, round(seconds, 2)))
 
     def drain(limit: int) -> None:
@@ -168,7 +180,6 @@ def run(
         drain(jobs)
         start(modules[mutant.module], mutant, 10 + int(4 * baseline[mutant.module]))
     drain(1)
-    return baseline
 
 
 def read_results(path: Path) -> Iterator[Result]:
