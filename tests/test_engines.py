@@ -381,6 +381,12 @@ def test_equal_laws_have_equal_entropy_intervals(posteriors: list[Fraction]) -> 
     assert {entropy_bits(order) for order in permutations(groups)} == {entropy_bits(groups)}
 
 
+def test_the_joint_law_of_the_last_scale_is_kept() -> None:
+    view = ScaledWorld(load_world(WORLDS / "covert-transfer.toml")).view("low")
+    first = view.joint(Fraction(1))
+    assert view.joint(Fraction(1)) is first
+
+
 def test_progress_is_told_every_thousand_states() -> None:
     numbers = ", ".join(f'"{k}"' for k in range(10))
     world = load(
