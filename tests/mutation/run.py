@@ -178,7 +178,7 @@ def run(
     drain(1)
     for mutant in mutants:
         drain(jobs)
-        start(modules[mutant.module], mutant, 10 + int(4 * baseline[mutant.module]))
+        start(modules[mutant.module], mutant, 10 + int(2 * baseline[mutant.module]))
     drain(1)
 
 
