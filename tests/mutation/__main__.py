@@ -1,6 +1,6 @@
 """Makes the plan, runs what has no result yet, and writes the report.
 
-    python -m mutation [--folder build/mutation] [--seed 1] [--sample 500] [--jobs 2] [--again] [--only MODULE …]
+    python -m mutation [--folder build/mutation] [--seed 1] [--sample 300] [--jobs 2] [--again] [--only MODULE …]
 
 The plan and the results stay in the folder, so that a run can be stopped and continued. A result stands as long as the
 source of its module is the same. `--again` runs the survivors once more, after tests were added: what the old tests
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutation")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=500, help="mutants outside of bare formulas")
+    parser.add_argument("--sample", type=int, default=300, help="mutants outside of bare formulas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--again", action="store_true", help="run the survivors once more")
     parser.add_argument("--only", nargs="*", help="modules by their last name")
