@@ -323,3 +323,12 @@ def test_likelihoods_are_shown_as_exact_fractions() -> None:
     assert cells_of(parse_question("For the drawn item, is it the case that b is not True?"), introductory_world()) == {  # type: ignore[arg-type]
         cell for cell in CELLS if not cell.b
     }
+
+
+@pytest.mark.parametrize("table", ["attributes", "counts", "evidence_likelihoods"])
+def test_a_table_that_comes_twice_is_refused(table: str) -> None:
+    text = state_text(introductory_world(), "joined")
+    start = text.index(f"Table {table} ")
+    rows = text[start:].split("\n\n")[0]
+    with pytest.raises(InvalidContract, match="cell_1 twice"):
+        parse_state(f"{text}\n\n{rows}")
