@@ -16,6 +16,7 @@ import pytest
 
 from exactworlds import metrics
 from exactworlds.metrics._ordering import absolute, larger, smaller
+from exactworlds.metrics.snapshots import wasserstein1_formula
 from exactworlds.spec.relations import load_relations
 
 MODULES = [
@@ -137,3 +138,11 @@ def test_a_tolerance_is_a_probability(tolerance: str) -> None:
 def test_a_ratio_has_one_denominator_a_root(above: list[float], below: list[float]) -> None:
     with pytest.raises(metrics.InvalidArgument, match="denominator"):
         metrics.ratio_statistic(numerator=above, denominator=below)
+
+
+def test_a_distance_has_one_gap_between_neighbours() -> None:
+    even, one = [HALF, HALF], [Fraction(1), Fraction(0)]
+    assert wasserstein1_formula(one, even, [Fraction(1)]) == HALF
+    for gaps in ([], [Fraction(1), Fraction(1)]):
+        with pytest.raises(ValueError, match=r"zip\(\) argument"):
+            wasserstein1_formula(one, even, gaps)
