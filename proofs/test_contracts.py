@@ -1,4 +1,4 @@
-"""Integer and text functions of the package meet their contracts on every path; each twin is refuted."""
+"""Integer and text functions, events and rules meet their contracts on every path; each twin is refuted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from proofs.integer_contracts import CONTRACTS
+from proofs import event_contracts, integer_contracts
 from proofs.kit.contracts import is_confirmed, is_refuted, states
+
+CONTRACTS = integer_contracts.CONTRACTS | event_contracts.CONTRACTS
 
 
 @pytest.mark.parametrize("function", CONTRACTS, ids=lambda function: function.__name__)

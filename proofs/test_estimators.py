@@ -268,7 +268,7 @@ def test_twin_a_tie_does_not_count_as_higher() -> None:
 
 def test_retention_keeps_the_lowest_scores_first() -> None:
     """The kept weight is what was asked for, equal scores are kept in equal shares, and none is kept above one that is
-    not kept whole."""
+    not kept whole. A root without weight takes none: it is kept as soon as all below it are."""
 
     def statement(s: Any, w: Any, r: Any) -> list[Any]:
         kept = retention_formula(s, w, r)
@@ -280,7 +280,11 @@ def test_retention_keeps_the_lowest_scores_first() -> None:
                 goals.append(kept[i] == kept[j])
         return [*goals, *unit(*kept)]
 
+    def without_weight(s: Any, w: Any, r: Any) -> Any:
+        return retention_formula(s, [w, 0 * w], r)[1] == (1 if r >= w else 0)
+
     prove(statement, "s[3] w[3] r", lambda s, w, r: [*positive(*w), r >= 0, r <= w[0] + w[1] + w[2]])
+    prove(without_weight, "s[2] w r", lambda s, w, r: [s[0] < s[1], w > 0, r >= 0, r <= w])
 
 
 def test_twin_retention_does_not_keep_whole_roots_only() -> None:

@@ -8,13 +8,14 @@ of its own: they would override the profile that was asked for.
     dev        30 examples, random, with a database: while writing code
     ci         80 examples, the same ones every time
     thorough   2,000 examples, random, with a database, also under CI=true
+    mutation   40 examples, the same ones every time, none made smaller: thousands of failures, none of them read
 """
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _DEFAULT = settings.get_profile("default")
 _SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
@@ -41,4 +42,19 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=_SLOW_IS_FINE,
 )
+settings.register_profile(
+    "mutation",
+    parent=_DEFAULT,
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=_SLOW_IS_FINE,
+)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def most_examples(profile: str | None = None) -> int:
+    """How many examples a property may have: in a profile, or in the one that was chosen."""
+    return (settings.get_profile(profile) if profile else settings()).max_examples

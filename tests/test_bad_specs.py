@@ -341,3 +341,11 @@ def test_random_shapes_in_every_place(data: st.DataObject) -> None:
             holder[path[-1]] = data.draw(SHAPES)
     text = "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in world.items())
     only_ours(text.encode())
+
+
+def test_a_rule_with_a_fault_inside_is_not_blamed_for_its_kind_too() -> None:
+    rule = tomllib.loads(SOUND)["rule"]["positive"]
+    found = faults(changed((f'positive = "{rule}"', 'positive = "1 + rate"')))
+    assert [fault for fault in found if fault.startswith("rule.positive")] == [
+        "rule.positive: found a level ('fixed', 'floating') beside + in 'rate', expected a number"
+    ]

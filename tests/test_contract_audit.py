@@ -207,3 +207,10 @@ def test_the_ranges_of_the_specs_are_the_nearest_candidates(capsys: pytest.Captu
     assert wanted in lines[1]
     assert main(["else"]) == 2
     assert "expected one of" in capsys.readouterr().err
+
+
+def test_the_search_says_in_its_exit_code_whether_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [7] * len(list(find_cohort("development").strata()))
+    for found, code in (([places], 0), ([], 1)):
+        monkeypatch.setattr("exactworlds.contract.calibrate.fit_development", lambda spec, found=found: found)
+        assert main(["development"]) == code

@@ -19,7 +19,7 @@ from exactworlds.contract.cohorts import Cohort, Root, build_cohort
 from exactworlds.contract.events import cells_of, probability
 from exactworlds.contract.questions import CANONICAL_QUESTION, parse_question
 from exactworlds.contract.rendering import parse_state, state_text
-from exactworlds.contract.requests import ContractRequest, cohort_requests, drawn_cell, root_requests
+from exactworlds.contract.requests import ContractRequest, _Draws, cohort_requests, drawn_cell, root_requests
 from exactworlds.errors import InvalidContract
 from exactworlds.spec.cohorts import ENCODINGS, VARIANTS, Encoding, find_cohort
 
@@ -323,3 +323,28 @@ def test_likelihoods_are_shown_as_exact_fractions() -> None:
     assert cells_of(parse_question("For the drawn item, is it the case that b is not True?"), introductory_world()) == {  # type: ignore[arg-type]
         cell for cell in CELLS if not cell.b
     }
+
+
+@pytest.mark.parametrize("table", ["attributes", "counts", "evidence_likelihoods"])
+def test_a_table_that_comes_twice_is_refused(table: str) -> None:
+    text = state_text(introductory_world(), "joined")
+    start = text.index(f"Table {table} ")
+    rows = text[start:].split("\n\n")[0]
+    with pytest.raises(InvalidContract, match="cell_1 twice"):
+        parse_state(f"{text}\n\n{rows}")
+
+
+class Largest:
+    """A stream that draws the largest number that it may."""
+
+    def __init__(self, *purpose: object) -> None:
+        self.purpose = purpose
+
+    def uniform(self, row: int, count: int, bound: int) -> list[int]:
+        return [bound - 1]
+
+
+def test_filing_numbers_have_five_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exactworlds.contract.requests.Stream", Largest)
+    root, cohort = cohort_of(introductory_world(), "joined")
+    assert _Draws(root, cohort.spec.id, cohort.seed).metadata().startswith("file 99999, ")

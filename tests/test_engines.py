@@ -374,7 +374,43 @@ def test_a_residual_that_is_always_0_changes_nothing() -> None:
     check_against_brute_force(quiet, [Fraction(0), Fraction(1), Fraction(10**6)])
 
 
-def test_equal_laws_have_equal_entropy_intervals() -> None:
+@pytest.mark.parametrize("posteriors", [[Fraction(k, 11) for k in range(1, 8)], [Fraction(1, k) for k in range(3, 9)]])
+def test_equal_laws_have_equal_entropy_intervals(posteriors: list[Fraction]) -> None:
     """Whatever the order in which pairs of mass and posterior come: sums of intervals depend on their order."""
-    groups = [(Fraction(1, 7), Fraction(k, 11)) for k in range(1, 8)]
+    groups = [(Fraction(1, 7), posterior) for posterior in posteriors]
     assert {entropy_bits(order) for order in permutations(groups)} == {entropy_bits(groups)}
+
+
+def test_the_joint_law_of_the_last_scale_is_kept() -> None:
+    view = ScaledWorld(load_world(WORLDS / "covert-transfer.toml")).view("low")
+    first = view.joint(Fraction(1))
+    assert view.joint(Fraction(1)) is first
+
+
+def test_progress_is_told_every_thousand_states() -> None:
+    numbers = ", ".join(f'"{k}"' for k in range(10))
+    world = load(
+        "\n".join(
+            [
+                'format = "exactworlds/world/1"',
+                'id = "thousands"',
+                'title = "Two thousand states"',
+                'question = "Which?"',
+                'labels = { positive = "yes", negative = "no" }',
+                *(f'attribute.{name} = {{ values = [{numbers}], probability = "uniform" }}' for name in "abc"),
+                'attribute.d = { values = [0, 1], probability = "uniform" }',
+                'rule.positive = "a + b < c + d"',
+                'setting = { all = ["a"] }',
+                'provenance = [{ of = ["*"], kind = "chosen", why = "many states" }]',
+            ]
+        )
+    )
+    told: list[int] = []
+    table = definition.pattern_tables(world, progress=told.append)
+    assert told == [1000, 2000]
+    assert table == definition.pattern_tables(world)
+    told.clear()
+    DecimalWorld(world, told.append)
+    assert told == [1000, 2000]
+    DecimalWorld(world)
+    assert told == [1000, 2000]

@@ -164,6 +164,12 @@ def test_every_root_is_drawn_equally_often() -> None:
     assert np.abs(counts - 40_000).max() < 4 * spread
 
 
+def test_a_ratio_may_have_a_negative_denominator() -> None:
+    ratio = metrics.ratio_statistic(numerator=[1.0, 1.0, 3.0], denominator=[-2.0, -2.0, -6.0])
+    found = metrics.paired_bootstrap({"ratio": ratio}, strata=["a", "a", "a"], replicates=20, seed=1)["ratio"]
+    assert (found.estimate, found.low, found.high, found.dropped) == (-0.5, -0.5, -0.5, 0)
+
+
 def test_seeds_of_their_own() -> None:
     seeds = {
         metrics.derived_seed(base, metric=metric, configuration=configuration)

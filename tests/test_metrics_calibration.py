@@ -205,3 +205,8 @@ def test_the_reliability_table_adds_up(rows: list[tuple[Fraction, Fraction]], bi
     assert error == metrics.calibration_error(confidence=v, accuracy=a, bins=bins)
     floats = metrics.reliability_table(confidence=[float(x) for x in v], accuracy=[float(x) for x in a], bins=bins)
     assert [row.count for row in floats] == [row.count for row in table] or bins == 15
+
+
+def test_a_row_without_weight_may_be_the_first() -> None:
+    first, second = metrics.reliability_table(confidence=["0.1", "0.9"], accuracy=[0, 1], weights=[0, 1], bins=2)
+    assert (first.count, first.weight, second.count, second.weight) == (0, 0, 1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -93,6 +94,14 @@ def test_where_agreement_starts_to_act(root: Root, c: Fraction) -> None:
     one_side = (2 * p < 1 and 2 * r < 1) or (2 * p > 1 and 2 * r > 1)
     assert start == (max(min(p, 1 - p), min(r, 1 - r)) if one_side else HALF)
     assert (policies.agreement_action_formula(p, r, c) >= 0) == (c >= start)
+
+
+def test_where_agreement_starts_to_act_in_tenths() -> None:
+    """The first cost on a finer grid at which the policy acts."""
+    grid = [Fraction(k, 100) for k in range(1, 50)]
+    for p, r in itertools.product([Fraction(k, 10) for k in range(1, 10)], repeat=2):
+        acting = [c for c in grid if policies.agreement_action_formula(p, r, c) >= 0]
+        assert curves.agreement_acts_from_formula(p, r) == min(acting, default=HALF)
 
 
 def test_roots_with_missing_reports() -> None:

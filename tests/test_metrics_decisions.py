@@ -261,3 +261,12 @@ def test_ties_between_fixed_actions_go_to_the_first() -> None:
     assert metrics.best_fixed_action(target=["0.9"], cost="0.1") == (YES, Fraction(1, 10))
     assert metrics.best_fixed_action(target=["0.5"], cost="0.1") == (DEFER, Fraction(1, 10))
     assert metrics.best_fixed_action(target=[0.05, 0.15], cost=0.1) == (NO, Fraction(1, 10))
+
+
+@pytest.mark.parametrize("percent", range(1, 100))
+def test_the_bound_of_the_regret_is_attained_up_to_a_half(percent: int) -> None:
+    """A report that just dares to name the wrong class; above ½ the bound is twice the distance."""
+    c = Fraction(percent, 100)
+    worst = metrics.regret(report=[1 - c, c], target=[0, 1], cost=c)
+    bound = metrics.regret_bound(tv=1 - c, cost=c)
+    assert bound == (worst if 2 * c <= 1 else 2 * (1 - c))

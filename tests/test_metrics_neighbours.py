@@ -80,18 +80,23 @@ def test_categories_are_one_hot() -> None:
     assert (neighbours._squared_distances(rows, every, every) / rows.scale**2 == expected).all()
 
 
-@given(st.integers(0, 4), st.data())
-def test_the_tie_formula_by_enumeration(closer: int, data: st.DataObject) -> None:
-    k = 5
+@given(st.sampled_from([1, 3, 5, 7]), st.data())
+def test_the_tie_formula_by_enumeration(k: int, data: st.DataObject) -> None:
+    closer = data.draw(st.integers(0, k - 1))
     closer_yes = data.draw(st.integers(0, closer))
-    tied = data.draw(st.integers(k - closer, 7))
+    tied = data.draw(st.integers(k - closer, 8))
     tied_yes = data.draw(st.integers(0, tied))
     pool = [1] * tied_yes + [0] * (tied - tied_yes)
     draws = list(combinations(pool, k - closer))
     for label in (0, 1):
-        wrong = sum((closer_yes + sum(d) > 2) != label for d in draws)
+        wrong = sum((closer_yes + sum(d) > k // 2) != label for d in draws)
         found = neighbours.tie_error_formula(closer, closer_yes, tied, tied_yes, k=k, label=label)
         assert found == Fraction(wrong, len(draws))
+
+
+def test_three_of_seven_are_no_majority() -> None:
+    assert neighbours.tie_error_formula(6, 3, 1, 0, k=7, label=0) == 0
+    assert neighbours.tie_error_formula(6, 3, 1, 1, k=7, label=0) == 1
 
 
 # --- bounds and limits ----------------------------------------------------------------------------------------------

@@ -206,3 +206,10 @@ def test_no_such_identity_for_three_classes() -> None:
 def test_policies_refuse_an_unknown_name() -> None:
     with pytest.raises(metrics.InvalidArgument, match="policy"):
         metrics.policy_losses(policy="median", event=["0.1"], choice=["0.1"], target=["0.1"], cost="0.1")
+
+
+@pytest.mark.parametrize(("cost", "epsilon"), [("0.49", "0.02"), ("0.49", "0.05"), ("0.2", "0.05"), ("0.2", "0")])
+def test_accurate_harm_needs_small_errors(cost: str, epsilon: str) -> None:
+    """Below a quarter of the cost and below 1 − 2c, whichever is less."""
+    with pytest.raises(metrics.InvalidArgument, match="epsilon"):
+        metrics.accurate_harm_roots(cost=cost, epsilon=epsilon)

@@ -177,6 +177,19 @@ def test_log_loss_is_entropy_plus_divergence(pair: Pair) -> None:
 
 
 @given(pairs_of_distributions())
+def test_only_the_target_itself_has_the_best_expected_score(pair: Pair) -> None:
+    """Each expectation over drawn labels; numerators are at most 4, so a float loses nothing that could decide."""
+    p, q = pair
+    for score in (metrics.realised_brier_score, metrics.realised_log_loss):
+        honest, other = (
+            sum(float(w) * float(score(report=report, label=k)) for k, w in enumerate(q) if w) for report in (q, p)
+        )
+        assert (other > honest + 1e-6) == (p != q)
+    assert (metrics.brier_score(report=p, target=q) > metrics.brier_score(report=q, target=q)) == (p != q)
+    assert (metrics.log_loss(report=p, target=q) > metrics.log_loss(report=q, target=q)) == (p != q)
+
+
+@given(pairs_of_distributions())
 def test_pinsker_and_the_accuracy_gap_to_certified_digits(pair: Pair) -> None:
     report, target = pair
     tv = metrics.total_variation(report=report, target=target)
@@ -197,6 +210,15 @@ def test_pinsker_and_the_accuracy_gap_to_certified_digits(pair: Pair) -> None:
     found = metrics.kl_nats(report=report, target=target)
     assert kl.a * (1 - 1e-12) - 1e-300 <= found <= kl.b * (1 + 1e-12) + 1e-300
     assert float(gap) <= metrics.accuracy_gap_bound(found) * (1 + 1e-12)
+
+
+@given(lists_of_pairs)
+def test_the_accuracy_gap_row_by_row(rows: list[Pair]) -> None:
+    p, q = split(rows)
+    wanted = [max(target) - target[report.index(max(report))] for report, target in rows]
+    assert list(metrics.accuracy_gap(report=p, target=q)) == wanted
+    floats = metrics.accuracy_gap(report=p.astype(float), target=q.astype(float))
+    assert floats == pytest.approx([float(gap) for gap in wanted], abs=1e-15)
 
 
 @given(distributions(3), distributions(3))

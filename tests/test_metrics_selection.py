@@ -120,3 +120,11 @@ def test_many_rows_with_ties() -> None:
     wins = sum(int(up[i]) * (2 * int(down[:i].sum()) + int(down[i])) for i in range(50))
     expected = Fraction(wins, 2 * int(up.sum()) * int(down.sum()))
     assert metrics.area_under_curve(score=score, positive=positive) == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
+def test_roots_without_weight_are_kept_with_all_that_is_below_them(share: Fraction) -> None:
+    scores, weights = [Fraction(1), Fraction(2), Fraction(3)], [Fraction(0), Fraction(1), Fraction(0)]
+    kept = [1, share, 1 if share == 1 else 0]
+    assert metrics.selective_retention(score=scores, retain=share, weights=weights).tolist() == kept
+    assert selection.retention_formula(scores, weights, share) == kept

@@ -180,3 +180,16 @@ def test_positives_are_checked() -> None:
             metrics.snapshot_errors(**base, k=2, positives=positives)
     with pytest.raises(metrics.InvalidArgument, match="positives"):
         metrics.snapshot_errors(**base, k=2, positives=[1], fit="reports")
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_a_binomial_law_has_one_probability_for_each_count(k: int) -> None:
+    fair = [sum(labels) for labels in product((0, 1), repeat=k)]
+    wanted = tuple(Fraction(fair.count(count), len(fair)) for count in range(k + 1))
+    assert snapshots.binomial_formula(k, Fraction(1, 2)) == wanted
+
+
+def test_a_lattice_has_at_most_ten_million_steps() -> None:
+    assert metrics.wasserstein1_lattice(first=[1.0], second=[0.0], steps=10**7) == 1
+    with pytest.raises(metrics.InvalidArgument, match="steps"):
+        metrics.wasserstein1_lattice(first=[1.0], second=[0.0], steps=10**7 + 1)

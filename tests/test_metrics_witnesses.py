@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactworlds import metrics
-from metric_strategies import decimals, weights_of
+from exactworlds.metrics.witnesses import witness_formula
+from metric_strategies import decimals, unit_fractions, weights_of
 
 rows_with_levels = st.lists(
     st.tuples(decimals(1), decimals(1), st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=6
@@ -96,3 +97,18 @@ def test_the_hoeffding_bound() -> None:
     bound = metrics.hoeffding_bound(rows=800, witnesses=110, alpha="0.1")
     # P(|mean − its expectation| ≥ t) ≤ 2 exp(−2 n t² / (1 − (−1))²) for each witness; together they use up α
     assert 110 * 2 * math.exp(-2 * 800 * bound**2 / 4) == pytest.approx(0.1)
+
+
+@given(
+    st.lists(st.tuples(unit_fractions(), unit_fractions(), st.booleans(), st.integers(1, 3)), min_size=1, max_size=5)
+)
+def test_a_weighted_witness_is_a_mean_over_repeated_rows(rows: list[tuple[Fraction, Fraction, bool, int]]) -> None:
+    f, y, inside, w = (list(column) for column in zip(*rows, strict=True))
+    repeated = [(y - f) if member else Fraction(0) for f, y, member, weight in rows for _ in range(weight)]
+    found = witness_formula(f, y, inside, [Fraction(weight) for weight in w])
+    assert found == sum(repeated, Fraction(0)) / len(repeated)
+
+
+def test_one_row_of_three_quarters_is_a_witness_of_a_quarter() -> None:
+    half, three = Fraction(1, 2), Fraction(3, 4)
+    assert witness_formula([half, half], [three, half], [True, False], [Fraction(3), Fraction(1)]) == Fraction(3, 16)

@@ -19,7 +19,7 @@ from hypothesis import given
 
 from exactworlds.engine import decimals, integer_arrays, scaled
 from exactworlds.engine import enumerate as definition
-from exactworlds.engine.admit import admit
+from exactworlds.engine.admit import Admission, admit
 from exactworlds.engine.entropy import Interval, entropy_bits
 from exactworlds.errors import InvalidArgument
 from exactworlds.spec.document import Exact
@@ -191,7 +191,9 @@ PLANTERS = {"enumerate": plant_in_enumerate, "scaled": plant_in_scaled, "decimal
 
 
 def disagreements(world: World) -> tuple[str, ...]:
-    return admit(world, enumerated_scales=world.scales).disagreements
+    found = admit(world, enumerated_scales=world.scales)
+    assert found.admitted is (found.disagreements == ())
+    return found.disagreements
 
 
 @pytest.mark.parametrize("planter", PLANTERS.values(), ids=PLANTERS)
@@ -206,6 +208,25 @@ def test_an_error_in_one_evaluator_is_reported(
     assert disagreements(world) == ()
     planter(monkeypatch, change)
     assert disagreements(world) != ()
+
+
+@pytest.mark.parametrize("size", [Fraction(1, 10**6), Fraction(-1, 10**6)])
+@pytest.mark.parametrize(("figure", "words"), [("prior", "priors"), ("bayes_error", "Bayes errors")])
+def test_a_figure_that_is_off_in_either_direction_is_reported(
+    monkeypatch: pytest.MonkeyPatch, figure: str, words: str, size: Fraction
+) -> None:
+    sound = getattr(definition, figure)
+    monkeypatch.setattr(definition, figure, lambda table: sound(table) + size)
+    found = disagreements(world_with("a > b"))
+    assert len(found) == 9  # three settings at three scales
+    assert all(f"the {words} differ between enumerate and scaled" in sentence for sentence in found)
+
+
+def test_nothing_compared_is_nothing_apart() -> None:
+    nothing = Admission(figures={}, comparisons={}, enumerated=(), disagreements=())
+    assert nothing.admitted is True
+    assert nothing.largest == 0
+    assert evolve(nothing, disagreements=("high at scale 1: …",)).admitted is False
 
 
 def _with_unit_scale(sound: Callable[..., Any], one: object) -> Callable[..., Any]:

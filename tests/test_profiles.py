@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from examples_report import read_statistics
+from hypothesis_profiles import most_examples
+
 ROOT = Path(__file__).resolve().parents[1]
 
 PROBE = """
@@ -50,7 +53,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / folder).mkdir()
         shutil.copy(ROOT / folder / "conftest.py", root / folder)
         (root / folder / "test_probe.py").write_text(PROBE, encoding="utf-8")
-    shutil.copy(ROOT / "tests" / "hypothesis_profiles.py", root / "tests")
+    for name in ("hypothesis_profiles.py", "examples_report.py"):
+        shutil.copy(ROOT / "tests" / name, root / "tests")
     return root
 
 
@@ -108,3 +112,48 @@ def test_thorough_keeps_what_it_found_under_ci(project: Path) -> None:
             assert (project / ".hypothesis" / "examples").exists() is kept
     finally:
         failing.unlink()
+
+
+EXAMPLES = """
+from hypothesis import assume, given, strategies as st
+
+@given(st.integers())
+def test_free(number):
+    pass
+
+@given(st.integers(0, 4))
+def test_exhausted(number):
+    assume(number != 3)
+
+@given(st.booleans())
+def test_false(value):
+    assert not value
+
+def test_plain():
+    pass
+"""
+
+
+@pytest.mark.parametrize("profile", ["dev", "thorough"])
+def test_the_report_of_examples_counts_those_of_each_property(project: Path, profile: str) -> None:
+    (project / "tests" / "test_examples.py").write_text(EXAMPLES, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--hypothesis-profile={profile}"]
+    target = ["tests/test_examples.py", "--examples-report", "deep/examples.tsv"]
+    done = subprocess.run([*command, *target], cwd=project, capture_output=True, text=True, check=False)
+    (project / "tests" / "test_examples.py").unlink()
+    assert done.returncode == 1, done.stdout + done.stderr
+    head, _, *lines = (project / "deep" / "examples.tsv").read_text(encoding="utf-8").splitlines()
+    allowed = most_examples(profile)
+    assert head.startswith("# 3 properties, ")
+    assert head.endswith(f" {allowed} a property")
+    found = {test.partition("::")[2]: counts for *counts, test, _ in (line.split("\t") for line in lines)}
+    reasons = dict(line.split("\t")[-2:] for line in lines)
+    assert found["test_free"] == [str(allowed), "0", "0"]
+    assert found["test_exhausted"] == ["4", "0", "1"]
+    assert int(found["test_false"][1]) >= 1
+    assert reasons["tests/test_examples.py::test_free"] == f"settings.max_examples={allowed}"
+
+
+def test_statistics_that_are_not_understood_are_refused() -> None:
+    with pytest.raises(ValueError, match="not understood"):
+        read_statistics("  - 3 passing of 4\n  - Stopped because settings.max_examples=4")

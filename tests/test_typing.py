@@ -109,5 +109,6 @@ def test_a_fault_below_is_not_repeated_above() -> None:
 
 
 def test_long_level_sets_are_cut() -> None:
+    assert str(LevelType(tuple("abcdef"))) == "a level ('a', 'b', 'c', 'd', 'e', 'f')"
     kind = LevelType(tuple("abcdefgh"))
     assert str(kind) == "a level ('a', 'b', 'c', 'd', 'e', 'f', …)"
