@@ -44,13 +44,16 @@ def parse_answer(raw: bytes | str) -> Any:
     """
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
-        return json.loads(
+        content = json.loads(
             text,
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=JsonNumber,
             parse_int=JsonNumber,
         )
+        if "\\u" in text:  # an escape can spell half a surrogate pair, which no file of ours could hold
+            json.dumps(content, ensure_ascii=False).encode()
+        return content
     except DuplicateKey:
         raise
     except (ValueError, RecursionError) as error:

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, evolve, field
 
 from exactworlds.collect.ends import End, State
-from exactworlds.collect.exchange import FAULTS, verdict
+from exactworlds.collect.exchange import FAULTS, Verdict, verdict
 from exactworlds.collect.forms import wire_of
 from exactworlds.collect.validation import first_reason, is_consistent_choice, is_consistent_score, rescaled
 from exactworlds.collect.wire import Reading, Unread, Usage, Wire
@@ -20,7 +20,7 @@ from exactworlds.files.requests import Request
 from exactworlds.files.run import LEDGER, read_run
 from exactworlds.rational import parse_exact
 
-__all__ = ["end_of_answer", "run_ends"]
+__all__ = ["end_of_answer", "run_ends", "verdict_of"]
 
 
 @define
@@ -61,14 +61,15 @@ def _take(file: Path, slot: _Slot, entry: Entry, wire: Wire) -> None:
     if entry.kind == "unsent":
         slot.state = "rejected"
         return
-    judged = _verdict(file, entry)
+    judged = verdict_of(file, entry)
     slot.state = "unavailable" if judged in ("again", "unavailable") else "rejected" if judged == "refused" else "valid"
     slot.seconds = (slot.seconds or 0.0) + float(entry.fields["seconds"])
     if judged == "answered":
         slot.usage = wire.usage(_bytes(file, entry, "response"))
 
 
-def _verdict(file: Path, entry: Entry) -> str:
+def verdict_of(file: Path, entry: Entry) -> Verdict:
+    """What a recorded attempt amounts to; a record that cannot be is damage."""
     status, error = entry.fields["status"], entry.fields["error"]
     fits = (error is None and type(status) is int) or (error in FAULTS and (status is None or type(status) is int))
     if not fits:
