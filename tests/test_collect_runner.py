@@ -280,6 +280,19 @@ def test_a_ledger_of_other_requests_is_refused(tmp_path: Path) -> None:
         run_ends(tmp_path / "run", many(2))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [('"status":200', '"status":null'), ('"error":null', '"error":"gremlins"')]
+)
+def test_a_record_that_cannot_be_is_damage_for_whoever_reads_it(before: str, after: str, tmp_path: Path) -> None:
+    requests, file = many(2), tmp_path / "run" / "ledger.jsonl"
+    go(tmp_path / "run", requests, job(Service()))
+    file.write_text(file.read_text().replace(before, after))
+    with pytest.raises(InvalidSpec, match="line 3: found the status"):
+        run_ends(tmp_path / "run", requests)
+    with pytest.raises(InvalidSpec, match="line 3: found the status"):
+        go(tmp_path / "run", requests, job(Service()))
+
+
 def test_an_error_of_a_backend_is_that_error_and_not_a_group(tmp_path: Path) -> None:
     def broken(request: dict[str, Any]) -> Exchange:
         raise InvalidSpec("model", [])

@@ -83,6 +83,8 @@ BAD_SYSTEM_ONE: list[tuple[Request, object, str]] = [
     (EVENT, b"<html>", "not-json"),
     (EVENT, b"\xff\xfe", "not-json"),
     (EVENT, b"[" * 100_000, "not-json"),
+    (EVENT, rb'{"model": "\ud800", "answers": {"q": {"type": "noul", "noul": 0.1}}}', "not-json"),
+    (CHOICE, rb'{"answers": {"q": {"type": "choice", "probabilities": {"\udfff": 1}}}}', "not-json"),
     (EVENT, b'{"answers": {"q": {"type": "noul", "noul": NaN}}}', "not-json"),
     (EVENT, b'{"answers": {"q": {"type": "noul", "noul": 0.1, "noul": 0.2}}}', "duplicate-key"),
     (EVENT, b"[]", "transport"),

@@ -23,7 +23,7 @@ from attrs import define, field, frozen
 from exactworlds.collect.ends import End
 from exactworlds.collect.exchange import Ask, Exchange, verdict
 from exactworlds.collect.ledger_writer import LedgerWriter
-from exactworlds.collect.reading import end_of_answer
+from exactworlds.collect.reading import end_of_answer, verdict_of
 from exactworlds.collect.secrets import Secrets
 from exactworlds.collect.wire import Unread, Wire
 from exactworlds.files.ledger import Ledger, as_json, as_line, read_ledger
@@ -156,11 +156,7 @@ def _past(file: Path) -> _Past:
             past.attempts[key] = entry.fields["attempt"]
             continue
         past.interrupted.discard(key)
-        final = entry.kind == "unsent" or verdict(entry.fields["status"], entry.fields["error"]) in (
-            "answered",
-            "refused",
-        )
-        if final:
+        if entry.kind == "unsent" or verdict_of(file, entry) in ("answered", "refused"):
             past.complete.add(key)
             past.attempts.pop(key, None)
     return past
