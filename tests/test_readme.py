@@ -32,7 +32,14 @@ def test_the_example_world_is_admitted() -> None:
     assert admit(parse_world(text.encode())).admitted
 
 
-@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "spec/README.md", "golden/README.md"])
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for folder in (".", "spec", "golden", "proofs", "docs", "tests/mutation")
+    for page in sorted((ROOT / folder).glob("*.md"))
+]
+
+
+@pytest.mark.parametrize("file", PAGES)
 def test_links_lead_somewhere(file: str) -> None:
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / file).read_text(encoding="utf-8")):
         assert ((ROOT / file).parent / target).exists(), target
