@@ -414,3 +414,39 @@ def test_progress_is_told_every_thousand_states() -> None:
     assert told == [1000, 2000]
     DecimalWorld(world)
     assert told == [1000, 2000]
+
+
+@pytest.mark.parametrize(("masses", "shocks"), [(15, 9), (9, 15), (3, 3), (18, 1), (1, 18), (25, 25), (9, 9)])
+def test_products_that_no_machine_integer_holds_are_exact_where_a_visible_name_reads_hidden_ones(
+    masses: int, shocks: int
+) -> None:
+    """Masses in units of 10^-masses, likelihoods in units of 10^-shocks: each may fit where their product does not."""
+    few, many = f"0.{'0' * (masses - 1)}1", f"0.{'9' * masses}"
+    rare, usual = f"0.{'0' * (shocks - 1)}1", f"0.{'9' * shocks}"
+    world = load(f"""
+format = "exactworlds/world/1"
+id = "bounds"
+title = "Bounds"
+question = "Will it be?"
+labels = {{ positive = "yes", negative = "no" }}
+[attribute.a]
+levels = ["x", "y"]
+probability = ["{few}", "{many}"]
+[attribute.b]
+levels = ["x", "y"]
+probability = ["{many}", "{few}"]
+[residual.shock]
+probability = {{ "0" = "{usual}", "1" = "{rare}" }}
+[derived]
+same = "1 if a == b else 0"
+[rule]
+positive = "shock > 0.5 or a == 'x'"
+[setting]
+grouped = ["same"]
+[[provenance]]
+of = ["*"]
+kind = "chosen"
+why = "a test"
+""")
+    for scale in (Fraction(1), Fraction(1, 3)):
+        assert ScaledWorld(world).view("grouped").table(scale) == definition.pattern_tables(world, scale)["grouped"]
