@@ -70,7 +70,7 @@ def test_a_run_folder_is_of_one_run(tmp_path: Path) -> None:
 
 
 def test_two_processes_on_one_run_are_one_too_many(tmp_path: Path) -> None:
-    task, run = write_task(tmp_path / "task", many(40)), tmp_path / "run"
+    task, run = write_task(tmp_path / "task", many(1_000)), tmp_path / "run"
 
     def slow(peer: object, request: bytes) -> None:
         time.sleep(0.1)
@@ -92,7 +92,7 @@ def test_ctrl_c_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     task, run = write_task(tmp_path / "task", many(400)), tmp_path / "run"
 
     def slow(peer: object, request: bytes) -> None:
-        time.sleep(0.01)
+        time.sleep(0.03)
         peer.sendall(noul())  # type: ignore[attr-defined]
 
     with server(slow) as base:

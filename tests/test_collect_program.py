@@ -84,7 +84,7 @@ BAD: list[tuple[str, str, str]] = [
 def test_programs_that_fail_cost_their_request_and_say_how(what: str, source: str, detail: str, tmp_path: Path) -> None:
     began = time.monotonic()
     ends = ends_of(source, many(2), tmp_path, timeout=0.5 if "hangs" in what else 20.0)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 60
     assert [(end.state, end.reason) for end in ends] == [("rejected", "transport")] * 2
     assert detail in details(tmp_path)
 
@@ -124,7 +124,7 @@ def test_a_program_that_forks_without_end_is_stopped_with_all_it_started(
     began = time.monotonic()
     ends = ends_of(source, many(1), tmp_path, timeout=10.0)
     assert ends[0].reason == "transport"
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     time.sleep(0.3)
     assert [name for name in os.listdir("/proc") if name.isdigit() and _writes_below(name, tmp_path)] == []
 
