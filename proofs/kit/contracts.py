@@ -14,8 +14,14 @@ from crosshair.options import AnalysisKind, AnalysisOptionSet
 
 __all__ = ["is_confirmed", "is_refuted", "states"]
 
+# What bounds the work is the number of paths; the seconds are there for a path that never ends, so that a busy machine
+# gives the same verdict as an idle one.
 _OPTIONS = AnalysisOptionSet(
-    analysis_kind=[AnalysisKind.PEP316], per_condition_timeout=20.0, per_path_timeout=5.0, report_all=True
+    analysis_kind=[AnalysisKind.PEP316],
+    max_iterations=5_000,
+    per_condition_timeout=600.0,
+    per_path_timeout=60.0,
+    report_all=True,
 )
 
 
