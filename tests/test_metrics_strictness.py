@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from exactworlds import metrics
+from exactworlds.metrics._actions import read_actions
+from exactworlds.metrics._arguments import check_simplex
 from exactworlds.metrics._ordering import absolute, larger, smaller
 from exactworlds.metrics.snapshots import wasserstein1_formula
 from exactworlds.spec.relations import load_relations
@@ -146,3 +148,31 @@ def test_a_distance_has_one_gap_between_neighbours() -> None:
     for gaps in ([], [Fraction(1), Fraction(1)]):
         with pytest.raises(ValueError, match=r"zip\(\) argument"):
             wasserstein1_formula(one, even, gaps)
+
+
+def test_no_actions_at_all_and_a_class_that_a_binary_question_does_not_have_are_refused() -> None:
+    with pytest.raises(metrics.InvalidArgument, match="0 values"):
+        read_actions(np.array([], dtype=np.int64), classes=None, shape=None)
+    with pytest.raises(metrics.InvalidArgument, match="found 2"):
+        metrics.expected_loss_binary(action=2, target="0.5", cost="0.1")
+
+
+def test_a_single_number_is_no_distribution() -> None:
+    with pytest.raises(metrics.InvalidArgument, match="at least two classes"):
+        check_simplex(np.array(1.0), argument="report")
+
+
+def test_more_members_than_classes_are_refused() -> None:
+    with pytest.raises(metrics.InvalidArgument, match="2 booleans"):
+        metrics.coarsening_residual(event="0.5", canonical=["0.5", "0.5"], members=[True, False, True])
+
+
+def test_a_residual_passes_up_to_and_including_its_tolerance() -> None:
+    found = metrics.passes(["0.01", "0.05", "0.050001"], relation="complement")
+    assert np.asarray(found).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(("cost", "bound"), [(0.25, 1 / 3), (0.5, 0.5), (0.75, 0.5)])
+def test_the_bound_of_the_regret_in_doubles(cost: float, bound: float) -> None:
+    """TV/(1 − c) up to a cost of ½, 2 TV beyond."""
+    assert float(np.asarray(metrics.regret_bound(tv=0.25, cost=cost))) == pytest.approx(bound, rel=1e-15)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from exactworlds.spec.rules import _at  # isort: skip
 from exactworlds.spec.rules import (
     LONGEST_RULE,
     Arithmetic,
@@ -217,3 +218,8 @@ def test_limits() -> None:
     assert parse_rule("1." + "0" * 998) == Number("1." + "0" * 998)
     with pytest.raises(RuleSyntaxError, match="at most 1000 characters"):
         parse_rule("1." + "0" * 999)
+
+
+def test_a_rule_that_begins_with_an_empty_line_is_counted_from_its_own_line() -> None:
+    assert _at("\na + b", 3) == "column 3"
+    assert _at("\na +\nb", 5) == "line 3, column 1"
