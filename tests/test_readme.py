@@ -34,7 +34,7 @@ def test_the_example_world_is_admitted() -> None:
 
 PAGES = [
     page.relative_to(ROOT).as_posix()
-    for folder in (".", "spec", "golden", "proofs", "docs", "tests/mutation")
+    for folder in (".", "spec", "golden", "proofs", "docs")
     for page in sorted((ROOT / folder).glob("*.md"))
 ]
 
