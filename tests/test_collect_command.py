@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,16 @@ INFO = RunInfo("t", "sparrow", "m", "in-process", "0.01", "../task", "0" * 64, "
 
 def command(task: Path, run: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "exactworlds", "collect", str(task), "--out", str(run), *words]
+
+
+def after(seconds: float) -> Callable[[socket.socket, bytes], None]:
+    """A server's way to answer each request after a while."""
+
+    def answer(peer: socket.socket, request: bytes) -> None:
+        time.sleep(seconds)
+        peer.sendall(noul())
+
+    return answer
 
 
 def said(*words: str) -> tuple[int, str, str]:
@@ -72,11 +84,7 @@ def test_a_run_folder_is_of_one_run(tmp_path: Path) -> None:
 def test_two_processes_on_one_run_are_one_too_many(tmp_path: Path) -> None:
     task, run = write_task(tmp_path / "task", many(1_000)), tmp_path / "run"
 
-    def slow(peer: object, request: bytes) -> None:
-        time.sleep(0.1)
-        peer.sendall(noul())  # type: ignore[attr-defined]
-
-    with server(slow) as base:
+    with server(after(0.1)) as base:
         words = command(task, run, "--backend", "systemone", "--model", "m", "--base-url", base, "--concurrency", "1")
         with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
             while not (run / "ledger.jsonl").exists() or not (run / "ledger.jsonl").stat().st_size:
@@ -91,13 +99,17 @@ def test_two_processes_on_one_run_are_one_too_many(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     task, run = write_task(tmp_path / "task", many(400)), tmp_path / "run"
 
-    def slow(peer: object, request: bytes) -> None:
-        time.sleep(0.03)
-        peer.sendall(noul())  # type: ignore[attr-defined]
-
-    with server(slow) as base:
+    with server(after(0.03)) as base:
         words = command(task, run, "--backend", "systemone", "--model", "m", "--base-url", base)
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(
+                signal.SIGINT, signal.default_int_handler
+            ),  # a shell's background ignores it
+        ) as process:
             while not (run / "ledger.jsonl").exists() or (run / "ledger.jsonl").stat().st_size < 20_000:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
@@ -170,14 +182,10 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_the_progress_of_a_long_run_is_told_in_plain_lines(tmp_path: Path) -> None:
     task, run = write_task(tmp_path / "task", many(80)), tmp_path / "run"
 
-    def slow(peer: object, request: bytes) -> None:
-        time.sleep(0.1)
-        peer.sendall(noul())  # type: ignore[attr-defined]
-
-    with server(slow) as base:
+    with server(after(0.1)) as base:
         words = command(task, run, "--backend", "systemone", "--model", "m", "--base-url", base, "--concurrency", "1")
         _, _, text = said(*words)
-    lines = [line for line in text.splitlines() if " of 80: " in line]
+    lines = [line for line in text.splitlines() if line.endswith(" of 80")]
     assert lines
     assert "valid, 0 rejected, 0 unavailable" in lines[0]
     assert "tokens, cost unknown (no list price)" in lines[0]

@@ -55,7 +55,6 @@ def run(folder: Path, base: str, requests: list[Request], **limits: Any) -> tupl
         options.get("model", "mock"),
         base,
         timeout=options.get("timeout", 20.0),
-        concurrency=limits.get("concurrency", 4),
     )
     prepared = prepare(asked)
     job = prepared.job

@@ -94,7 +94,7 @@ def main() -> None:
         began = time.perf_counter()
         check_requests(folder / "task")
         checked = time.perf_counter() - began
-        prepared = prepare(Asked("systemone", folder / "task", "m", f"http://127.0.0.1:{port}", concurrency=32))
+        prepared = prepare(Asked("systemone", folder / "task", "m", f"http://127.0.0.1:{port}"))
         info = RunInfo("b", "systemone", "m", prepared.job.endpoint, prepared.step, "../task", "0" * 64, "0")
         create_run(folder / "run", info)
         early: list[float] = []

@@ -7,18 +7,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from exactworlds import __version__
-from exactworlds.cli.output import print_json, print_lines
+from exactworlds.cli.output import print_json, print_lines, progress
 from exactworlds.collect.backends import Asked, Prepared, job_of, prepare
 from exactworlds.collect.exchange import Ask, Exchange
 from exactworlds.collect.forms import FORMS
@@ -35,7 +32,6 @@ from exactworlds.study.reporters import REPORTERS, Declined, reporter
 
 __all__ = ["collect"]
 
-_PLAIN_EVERY = 5.0
 _NAMES = [*(name for name in FORMS if name != "reporter"), *REPORTERS]
 
 
@@ -74,7 +70,7 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
     total = check_requests(task)
     asked = Asked(
         "reporter" if backend in REPORTERS else backend,
-        task, model, base_url, program, step, timeout, concurrency, not no_isolation,
+        task, model, base_url, program, step, timeout, not no_isolation,
     )  # fmt: skip
     prepared = _reporter(asked, backend, world) if backend in REPORTERS else prepare(asked)
     info = RunInfo(
@@ -92,9 +88,13 @@ def collect(  # noqa: PLR0917  # a command's options are named by whoever types 
     limits = Limits(concurrency, patience, deadline, limit, retry_interrupted)
     if prepared.settings.get("isolation") == "none":
         sys.stderr.write("note: this program runs without isolation: it can read files and use the network\n")
-    with _progress(info.name, total, info) as told:
+    with progress(info.name) as told:
+
+        def tell(counts: Counts) -> None:
+            told(f"{_summary(counts, info)};", counts.done, total)
+
         try:
-            outcome = asyncio.run(ask_everything(out, lambda: read_requests(task), prepared.job, limits, told))
+            outcome = asyncio.run(ask_everything(out, lambda: read_requests(task), prepared.job, limits, tell))
         except KeyboardInterrupt:
             sys.stderr.write(f"interrupted; {out} keeps what was answered, run the same command to go on\n")
             raise typer.Exit(130) from None
@@ -128,48 +128,26 @@ def _answering(report: Callable[[Request], dict[str, Fraction]]) -> Ask:
     return ask
 
 
-@contextmanager
-def _progress(name: str, total: int, info: RunInfo) -> Iterator[Callable[[Counts], None]]:
-    """A bar on a terminal, a plain line now and then elsewhere, with what has been counted so far."""
-    if sys.stderr.isatty():
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(name, total=total)
-            yield lambda counts: bar.update(
-                task, description=f"{name}: {_summary(counts, info)}", completed=counts.done
-            )
-        return
-    last = [time.monotonic()]
-
-    def tell(counts: Counts) -> None:
-        if time.monotonic() - last[0] >= _PLAIN_EVERY:
-            last[0] = time.monotonic()
-            print(f"{name}: {counts.done:,} of {total:,}: {_summary(counts, info)}", file=sys.stderr, flush=True)
-
-    yield tell
-
-
 def _summary(counts: Counts, info: RunInfo) -> str:
     shown = f"{counts.valid:,} valid, {counts.rejected:,} rejected, {counts.unavailable:,} unavailable"
     tokens = counts.input_tokens + counts.output_tokens
     if not tokens:
         return shown
-    return f"{shown}, {tokens:,} tokens, {_cost(counts, info)}"
+    cost = _cost(counts, info)
+    price = "cost unknown (no list price)" if cost is None else f"{float(cost):.4f} USD at list price"
+    return f"{shown}, {tokens:,} tokens, {price}"
 
 
-def _cost(counts: Counts, info: RunInfo) -> str:
-    """What the tokens of this session cost at list price."""
+def _cost(counts: Counts, info: RunInfo) -> Fraction | None:
+    """What the tokens of this session cost at list price, in USD; None where there is no price."""
     price = find_price(info.backend, info.model)
-    if price is None:
-        return "cost unknown (no list price)"
-    return f"{float(token_cost(price, counts.input_tokens, counts.output_tokens)):.4f} USD at list price"
+    return None if price is None else token_cost(price, counts.input_tokens, counts.output_tokens)
 
 
 def _print(out: Path, info: RunInfo, outcome: Outcome, as_json: bool) -> None:
     counts = outcome.counts
     missing = counts.total - counts.before - counts.valid - counts.rejected
-    price = find_price(info.backend, info.model)
-    cost = token_cost(price, counts.input_tokens, counts.output_tokens) if price is not None else None
+    cost = _cost(counts, info)
     if as_json:
         print_json(
             {

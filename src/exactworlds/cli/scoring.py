@@ -13,12 +13,10 @@ from exactworlds.cli.output import print_json, print_lines, progress
 from exactworlds.collect.ends import End
 from exactworlds.collect.reading import run_ends
 from exactworlds.errors import UsageError
-from exactworlds.files.requests import REQUESTS, Request, read_requests
+from exactworlds.files.requests import MANIFEST, REQUESTS, Request, read_manifest, read_requests
 from exactworlds.files.run import RunInfo, read_run
 from exactworlds.files.scores import FORMAT, input_digests, task_folder, write_scores
-from exactworlds.files.strict_json import read_json
 from exactworlds.files.targets import FOLDER, TARGETS, read_contract_targets, read_origin, read_targets
-from exactworlds.files.task import MANIFEST
 from exactworlds.spec.prices import find_price
 from exactworlds.study.contract_scores import bootstrap_seed, score_contracts
 from exactworlds.study.joining import check_same_digest, join_cases, join_contracts
@@ -88,14 +86,14 @@ def score_folder(run: Path, read_ends: ReadEnds) -> dict[str, Any]:
 
 
 def _manifest(task: Path) -> dict[str, Any]:
-    manifest = read_json(task / MANIFEST)
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    manifest = read_manifest(task)
+    kind = manifest.get("kind")
     if kind not in _TASK_KEYS:
         raise UsageError(f"{task / MANIFEST}: found the kind {kind!r}, expected cases or contracts")
-    missing = [key for key in (*_TASK_KEYS[kind], "requests_sha256") if key not in manifest]
+    missing = [key for key in _TASK_KEYS[kind] if key not in manifest]
     if missing:
         raise UsageError(f"{task / MANIFEST}: {', '.join(missing)} is missing, expected a whole manifest")
-    return dict(manifest)
+    return manifest
 
 
 def _run(info: RunInfo) -> dict[str, Any]:

@@ -6,10 +6,9 @@ hidden. Reporters are not made here: they belong to `study`, and come in as a wa
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -43,7 +42,6 @@ class Asked:
     program: Path | None = None
     step: str | None = None
     timeout: float = 60.0
-    concurrency: int = 8
     isolated: bool = True
 
 
@@ -85,18 +83,22 @@ def job_of(
     ask: Ask,
     settings: Mapping[str, str],
     *,
+    endpoint: str = IN_PROCESS,
+    opened: AbstractAsyncContextManager[object] | None = None,
+    key: str | None = None,
     counter: Sparrow | Likelihood | None = None,
 ) -> Prepared:
-    """The job of something that answers in this process."""
+    """The job of something that answers; in this process, without a key or a window, unless they are named."""
     form = form_of(asked.backend)
     step = _step(asked, form)
     job = Job(
         wire=form.wire,
         model=model,
-        endpoint=IN_PROCESS,
+        endpoint=endpoint,
         step=parse_exact(step),
         ask=ask,
-        open=nullcontext(),
+        open=opened if opened is not None else nullcontext(),
+        secrets=Secrets((key,) if key is not None else ()),
         window=counter.window if counter is not None else None,
         count=counter.count if counter is not None else None,
     )
@@ -116,18 +118,8 @@ def _served(asked: Asked, form: Form) -> Prepared:
     assert form.key is not None
     key = key_from_environment(form.key, needed=not is_loopback(base))
     url = base + form.path
-    step = _step(asked, form)
     transport = HttpTransport(url, key=key, timeout=asked.timeout)
-    job = Job(
-        wire=form.wire,
-        model=model,
-        endpoint=url,
-        step=parse_exact(step),
-        ask=transport.ask,
-        open=transport,
-        secrets=Secrets((key,) if key is not None else ()),
-    )
-    return Prepared(job, model, step, {})
+    return job_of(asked, model, transport.ask, {}, endpoint=url, opened=transport, key=key)
 
 
 def _program(asked: Asked) -> Prepared:
@@ -140,13 +132,8 @@ def _program(asked: Asked) -> Prepared:
             "install it, or say --no-isolation to run the program with limits on memory, files and time only"
         )
     program = Program(asked.program, task=asked.task, timeout=asked.timeout, isolated=asked.isolated)
-    digest = hashlib.sha256(asked.program.read_bytes()).hexdigest()
-    settings = {"isolation": (found or "none") if asked.isolated else "none", "program_sha256": digest}
-    form = form_of(asked.backend)
-    step = _step(asked, form)
-    name = asked.model or asked.program.stem
-    job = Job(form.wire, name, IN_PROCESS, parse_exact(step), program.ask, program)
-    return Prepared(job, name, step, settings)
+    settings = {"isolation": (found or "none") if asked.isolated else "none", "program_sha256": program.digest}
+    return job_of(asked, asked.model or asked.program.stem, program.ask, settings, opened=program)
 
 
 def _step(asked: Asked, form: Form) -> str:

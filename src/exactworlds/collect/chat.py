@@ -69,10 +69,8 @@ class ChatLogprobs(_Chat):
 
     def body(self, request: Request, model: str) -> bytes:
         """The bytes of a request."""
-        listed = "\n".join(
-            f"{letter}. {option.key}" if option.text == option.key else f"{letter}. {option.key}: {option.text}"
-            for letter, option in zip(letters_of(request), request.options, strict=True)
-        )
+        marks = [f"{letter}." for letter in letters_of(request)]
+        listed = option_lines(request, marks)
         told = f"{request.question}\n{listed}\n\nReply with the letter of one option and nothing else."
         return _body(request, model, told, {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP})
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from exactworlds.collect.chat import letters_of
 from exactworlds.collect.exchange import Exchange
-from exactworlds.collect.wire import case_text
+from exactworlds.collect.wire import case_text, option_lines
 from exactworlds.errors import InvalidArgument, UsageError
 from exactworlds.files.requests import Request
 from exactworlds.spec.reading import structure
@@ -66,12 +66,8 @@ def answer_ids(encode: Callable[[str], Sequence[int]], prompt_text: str, letters
 
 def prompt(request: Request) -> str:
     """The demonstrations and the case, the question, the options by letter; the answer's letter would come next."""
-    letters = letters_of(request)
-    listed = "\n".join(
-        f"{letter}. {option.key}" if option.text == option.key else f"{letter}. {option.key}: {option.text}"
-        for letter, option in zip(letters, request.options, strict=True)
-    )
-    return f"{case_text(request)}\n\n{request.question}\n{listed}\nAnswer:"
+    marks = [f"{letter}." for letter in letters_of(request)]
+    return f"{case_text(request)}\n\n{request.question}\n{option_lines(request, marks)}\nAnswer:"
 
 
 @frozen

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import shutil
 import signal
@@ -35,6 +36,7 @@ class Program:
             source = file.read_bytes()
         except OSError as error:
             raise UnreadableFile(file, f"cannot be read ({error.strerror})") from None
+        self.digest = hashlib.sha256(source).hexdigest()
         self._scratch = Path(tempfile.mkdtemp(prefix="exactworlds-program-"))
         (self._scratch / "program.py").write_bytes(source)
         self._words, self._environment = command(self._scratch, task, isolated=isolated)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from exactworlds.collect.ends import End
 from exactworlds.collect.exchange import Ask, Exchange, verdict
@@ -223,12 +224,12 @@ class _Session:
             return
         first = self.past.attempts.get(bytes.fromhex(key), 0) + 1
         patient_until = time.monotonic() + self.limits.patience
-        for attempt in range(first, first + 1_000_000):
+        for attempt in itertools.count(first):
             exchange = await self._attempt(writer, request, body, key, attempt)
             judged = verdict(exchange.status, exchange.error)
             if judged == "answered":
                 self._reached = True
-                self._count(end_of_answer(exchange.body, request, self.job.wire, self.job.step), exchange)
+                self._count(end_of_answer(exchange.body, request, self.job.wire, self.job.step))
                 return
             if judged == "refused":
                 self._refuse(exchange)
@@ -242,7 +243,6 @@ class _Session:
                 self.counts.unavailable += 1
                 return
             await asyncio.sleep(pause)
-        raise AssertionError
 
     def _too_long(self, request: Request, body: bytes) -> str:
         """Why a request does not fit, or nothing if it does."""
@@ -279,18 +279,16 @@ class _Session:
             )
         )
         self.counts.attempts += 1
-        return Exchange(
-            exchange.status, hidden, exchange.error, exchange.detail, exchange.retry_after, exchange.seconds
-        )
+        if usage is not None:
+            self.counts.input_tokens += usage.input_tokens or 0
+            self.counts.output_tokens += usage.output_tokens or 0
+        return evolve(exchange, body=hidden)
 
-    def _count(self, end: End, exchange: Exchange) -> None:
+    def _count(self, end: End) -> None:
         if end.state == "valid":
             self.counts.valid += 1
         else:
             self.counts.rejected += 1
-        usage = self.job.wire.usage(exchange.body)
-        self.counts.input_tokens += usage.input_tokens or 0
-        self.counts.output_tokens += usage.output_tokens or 0
 
     def _refuse(self, exchange: Exchange) -> None:
         self.counts.rejected += 1

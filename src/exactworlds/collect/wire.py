@@ -7,7 +7,7 @@ backends), and whether a reading is valid (`validation`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -80,11 +80,11 @@ def case_text(request: Request) -> str:
     return "\n\n".join([*shown, f"Case\n{request.state}"])
 
 
-def option_lines(request: Request) -> str:
-    """One line an option: its key, and what it says where that is more than the key."""
+def option_lines(request: Request, marks: Sequence[str] | None = None) -> str:
+    """One line an option: its mark, its key, and what it says where that is more than the key."""
     return "\n".join(
-        f"- {option.key}" if option.text == option.key else f"- {option.key}: {option.text}"
-        for option in request.options
+        f"{mark} {option.key}" if option.text == option.key else f"{mark} {option.key}: {option.text}"
+        for mark, option in zip(marks or ["-"] * len(request.options), request.options, strict=True)
     )
 
 
