@@ -106,9 +106,8 @@ def test_ctrl_c_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: signal.signal(
-                signal.SIGINT, signal.default_int_handler
-            ),  # a shell's background ignores it
+            # a shell's background processes ignore the signal, and hand that on
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         ) as process:
             while not (run / "ledger.jsonl").exists() or (run / "ledger.jsonl").stat().st_size < 20_000:
                 time.sleep(0.01)
