@@ -154,6 +154,22 @@ def test_rescaling_keeps_the_sum_and_what_was_said() -> None:
     assert exact.reason == "sum"
 
 
+@pytest.mark.parametrize(("step", "total", "reason"), [
+    ("0.01", "0.99", None), ("0.01", "1.01", None), ("0.01", "0.9899", "sum"), ("0.01", "1.0101", "sum"),
+    ("0.5", "0.98", None), ("0.5", "0.9799", "sum"), ("0", "1", None), ("0", "0.9999999", "sum"),
+])  # fmt: skip
+def test_a_sum_may_miss_one_by_half_a_step_an_option_and_no_more(step: str, total: str, reason: str | None) -> None:
+    rest = Fraction(total) - Fraction(1, 4)
+    text = f'{{"answers": {{"q": {{"type": "choice", "probabilities": {{"dry": 0.25, "wet": {float(rest)!r}}}}}}}}}'
+    assert Fraction(repr(float(rest))) == rest
+    assert end(SystemOne(), CHOICE, text.encode(), Fraction(step)).reason == reason
+
+
+def test_letters_that_are_all_most_unlikely_still_have_a_readout() -> None:
+    found = end(ChatLogprobs(), EVENT, logprobs(A=-900.0, B=-900.0 + math.log(3)), Fraction(1, 10**12))
+    assert float(found.report["yes"]) == pytest.approx(0.75, abs=1e-12)
+
+
 def test_an_envelope_is_opened_and_its_faults_are_seen() -> None:
     inner = systemone({"type": "noul", "noul": 0.3})
     wire = SystemOne(wrapped=True)

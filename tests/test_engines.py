@@ -17,7 +17,7 @@ from brute_force import BruteForce, bayes_error, prior
 from exactworlds.engine import enumerate as definition
 from exactworlds.engine.admit import TOLERANCE, admit
 from exactworlds.engine.decimals import DecimalWorld
-from exactworlds.engine.entropy import CERTIFIED_DIGITS, Interval, entropy_bits
+from exactworlds.engine.entropy import CERTIFIED_DIGITS, Interval, clipped_kl_nats, entropy_bits
 from exactworlds.engine.scaled import ScaledWorld
 from exactworlds.errors import InvalidArgument
 from exactworlds.rational import exact_text
@@ -450,3 +450,11 @@ why = "a test"
 """)
     for scale in (Fraction(1), Fraction(1, 3)):
         assert ScaledWorld(world).view("grouped").table(scale) == definition.pattern_tables(world, scale)["grouped"]
+
+
+@pytest.mark.parametrize("posterior", [Fraction(0), Fraction(1)])
+def test_clipping_a_certainty_costs_the_logarithm_of_the_bound_at_either_end(posterior: Fraction) -> None:
+    found = clipped_kl_nats([(Fraction(1, 4), posterior), (Fraction(3, 4), Fraction(1, 1000))])
+    with mpmath.workdps(50):
+        expected = -mpmath.log(mpmath.mpf(999) / 1000) / 4
+        assert abs(mpmath.mpf(found.digits()) - expected) < mpmath.mpf(10) ** -39

@@ -122,6 +122,7 @@ def test_the_overview_has_one_row_a_configuration_over_all_tasks(folder: Path) -
     mean, deviation = seed_summary(values)
     shown = cells(table, 0)
     assert (shown["KL, clipped"], shown["n valid"]) == (f"{mean:.4f} ± {deviation:.4f}", "70 of 80")
+    assert shown["validity"] == "87.5\u00a0%"
     assert cells(table, 3)["TV of the distribution"] == "0"
     assert cells(table, 3)["KL, clipped"] == ""
     assert overview_of(runs(folder, "jev-1", "kev")) is None
